@@ -1,0 +1,1 @@
+"""Encode pydantic models to JSON incrementally, releasing the GIL every millisecond."""

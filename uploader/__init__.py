@@ -1,0 +1,1 @@
+"""Upload encoded episodes and traces without ever blocking the event loop."""
