@@ -1,0 +1,141 @@
+"""Per-token columns: pydantic types that are lists in JSON and one-dimensional numpy arrays in memory.
+
+`IntColumn`, `BoolColumn` and `FloatColumn` annotate a field; what they take and keep is in `encoder.arrays`.
+In JSON a column is the list that its serializer returns. `COLUMN_DUMPERS` tells the encoder, by serializer, how
+to write a slice of the array to the same bytes without that list.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+from pydantic import GetJsonSchemaHandler, SerializationInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from encoder.arrays import Column, is_plain, to_bool_column, to_float_column, to_int_column
+from encoder.floats import encode_floats
+
+FLOAT_DECIMALS: Final = 4
+"""How many digits of a per-token float a record keeps, unless the context says otherwise."""
+
+
+def dump_ints(column: Any) -> list[int]:
+    """The list that an `IntColumn` is in JSON."""
+    return _listed(column)
+
+
+def dump_bools(column: Any) -> list[bool]:
+    """The list that a `BoolColumn` is in JSON."""
+    return _listed(column)
+
+
+def dump_floats(column: Any, info: SerializationInfo) -> list[float]:
+    """The list that a `FloatColumn` is in JSON, rounded as `float_decimals` says."""
+    decimals = float_decimals(info.context)
+    values = _listed(column)
+    return values if decimals is None else [round(value, decimals) for value in values]
+
+
+def float_decimals(context: object) -> int | None:
+    """The digits that a dump's context asks for, 4 if it does not say; None means every digit."""
+    if isinstance(context, Mapping):
+        decimals: int | None = context.get("float_decimals", FLOAT_DECIMALS)
+        return decimals
+    return FLOAT_DECIMALS
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the values of a column as a list; `model_construct` may have left a list in its place."""
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
+
+
+class ColumnCodec(Protocol):
+    """How the encoder writes the columns of one kind."""
+
+    def accepts(self, column: object) -> bool:
+        """Whether this very object can be written exactly; if not, it goes through its serializer."""
+
+    def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
+        """Return what orjson (with `OPT_SERIALIZE_NUMPY`) writes as the JSON array for a slice of the column.
+
+        Args:
+            values: a slice with step one of a column that `accepts` took.
+            context: the dump's context.
+        """
+
+
+class _PlainCodec:
+    """Writes columns that orjson writes as their list."""
+
+    def __init__(self, *kinds: str) -> None:
+        self._dtypes = frozenset(np.dtype(kind) for kind in kinds)
+
+    def accepts(self, column: object) -> bool:
+        return is_plain(column) and column.dtype in self._dtypes  # type: ignore[attr-defined]
+
+    def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
+        return values
+
+
+class _FloatCodec(_PlainCodec):
+    """Writes rounded floats."""
+
+    def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
+        return orjson.Fragment(encode_floats(values, float_decimals(context)))
+
+
+COLUMN_DUMPERS: Final[dict[Callable[..., Any], ColumnCodec]] = {
+    dump_ints: _PlainCodec("int32", "int64", "uint64", "int8", "int16", "uint8", "uint16", "uint32"),
+    dump_bools: _PlainCodec("bool"),
+    dump_floats: _FloatCodec("float64", "float32", "float16"),
+}
+"""The codec of each column type, by the serializer function that stands in its core schema."""
+
+
+class _ColumnType:
+    """The annotation that makes a field a column."""
+
+    def __init__(
+        self,
+        read: Callable[[object], Column],
+        serialization: core_schema.PlainSerializerFunctionSerSchema,
+        json_schema: JsonSchemaValue,
+    ) -> None:
+        self._core_schema = core_schema.no_info_plain_validator_function(read, serialization=serialization)
+        self._json_schema = {"type": "array", "items": json_schema}
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
+        return self._core_schema
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return self._json_schema
+
+
+_serializer = core_schema.plain_serializer_function_ser_schema
+
+IntColumn = Annotated[
+    npt.NDArray[np.integer[Any]],
+    _ColumnType(to_int_column, _serializer(dump_ints, when_used="json"), {"type": "integer"}),
+]
+"""Integers, such as token ids: int32 where all fit, else int64 or uint64."""
+
+BoolColumn = Annotated[
+    npt.NDArray[np.bool_],
+    _ColumnType(to_bool_column, _serializer(dump_bools, when_used="json"), {"type": "boolean"}),
+]
+"""Flags, such as a mask."""
+
+FloatColumn = Annotated[
+    npt.NDArray[np.floating[Any]],
+    _ColumnType(
+        to_float_column,
+        _serializer(dump_floats, info_arg=True, when_used="json"),
+        {"type": ["number", "null"]},
+    ),
+]
+"""Floats in the width they were given, rounded in JSON; NaN and the infinities are null there."""
