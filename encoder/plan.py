@@ -1,0 +1,195 @@
+"""Compile a model class, once, into the writers of its fields.
+
+A fast writer is chosen only where both the declared type and its serialization in pydantic's schema are known exactly;
+every other place gets a plain `Writer`, which vouches for nothing and so sends each value to pydantic.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel
+
+from encoder.columns import COLUMN_DUMPERS
+from encoder.schema import (
+    CoreSchema,
+    Field,
+    Resolved,
+    Schemas,
+    Serializer,
+    Shape,
+    root_schema,
+    serializer_of,
+    settings,
+)
+from encoder.writers.anything import AnyWriter
+from encoder.writers.base import SIMPLE_DEPTH, Writer
+from encoder.writers.columns import ColumnWriter
+from encoder.writers.containers import DictWriter, ListWriter
+from encoder.writers.models import FieldPlan, Hook, ModelWriter
+from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
+from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
+
+_SCALARS: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "none": type(None)}
+
+# The exact types that the members of a union are told apart by. Numbers are missing: pydantic lets an int stand for a
+# float, so their order would matter.
+_UNION_TYPES: Final[dict[str, type]] = {"str": str, "list": list, "none": type(None)}
+
+_HOOK: Final = "__encoder_computed__"
+
+_plans: "WeakKeyDictionary[type[BaseModel], tuple[CoreSchema, ModelWriter | None]]" = WeakKeyDictionary()
+
+
+def plan_of(cls: type[BaseModel]) -> ModelWriter | None:
+    """The writer of a class; None where the class is not written field by field."""
+    schema = root_schema(cls)
+    if schema is None:
+        return None
+    known = _plans.get(cls)
+    if known is None or known[0] is not schema:  # a class may be rebuilt
+        known = (schema, _Compiler(cls, schema).root())
+        _plans[cls] = known
+    return known[1]
+
+
+class _Compiler:
+    """Makes the writers below one root class; recursion ends at a class that was met before."""
+
+    def __init__(self, cls: type[BaseModel], schema: CoreSchema) -> None:
+        self._schemas = Schemas(cls, schema)
+        self._settings = settings(cls)
+        self._models: dict[type[BaseModel], ModelWriter] = {}
+        self._any = AnyWriter(self._schemas.any_serializer())
+
+    def root(self) -> ModelWriter | None:
+        writer = self._model(self._schemas.resolve(self._schemas.schema))
+        for model in self._models.values():
+            model.gathered = not model.computed and _depth(model, frozenset()) <= SIMPLE_DEPTH
+        return writer
+
+    def _writer(self, schema: CoreSchema) -> Writer:
+        """The writer of values of a schema, None among them where it allows that."""
+        resolved = self._schemas.resolve(schema)
+        writer = self._resolved(resolved)
+        return NullableWriter(writer) if resolved.nullable and type(writer) is not Writer else writer
+
+    def _resolved(self, resolved: Resolved) -> Writer:
+        """The writer of values that are not None."""
+        kind, schema = resolved.kind, resolved.schema
+        if kind in _SCALARS:
+            return ScalarWriter(_SCALARS[kind])
+        if kind == "str":
+            return TextWriter()
+        if kind == "literal":
+            return LiteralWriter(schema["expected"])
+        if kind == "any":
+            return self._any
+        if kind == "list":
+            return ListWriter(self._items(schema, "items_schema"), self._lazily(schema))
+        if kind == "dict":
+            return self._dict(schema)
+        if kind == "union":
+            return self._union(schema)
+        if kind == "tagged-union":
+            return self._tagged(schema)
+        codec = None if resolved.function is None else COLUMN_DUMPERS.get(resolved.function)
+        if codec is not None:
+            return ColumnWriter(codec)
+        return self._model(resolved) or Writer()
+
+    def _items(self, schema: CoreSchema, key: str) -> Writer:
+        return self._writer(schema[key]) if key in schema else self._any
+
+    def _dict(self, schema: CoreSchema) -> Writer:
+        keys = self._schemas.resolve(schema.get("keys_schema", {"type": "any"}))
+        if keys.kind != "str" or keys.nullable:
+            return Writer()
+        return DictWriter(self._items(schema, "values_schema"), self._lazily(schema))
+
+    def _union(self, schema: CoreSchema) -> Writer:
+        members: dict[type, Writer] = {}
+        for choice in schema["choices"]:
+            resolved = self._schemas.resolve(choice[0] if isinstance(choice, tuple) else choice)
+            exact = _UNION_TYPES.get(resolved.kind)
+            if exact is None or exact in members:
+                return Writer()
+            members[exact] = self._resolved(resolved)
+            if resolved.nullable:
+                members.setdefault(type(None), ScalarWriter(type(None)))
+        return UnionWriter(members)
+
+    def _tagged(self, schema: CoreSchema) -> Writer:
+        discriminator = schema["discriminator"]
+        members: dict[type, tuple[object, ModelWriter]] = {}
+        if not isinstance(discriminator, str):
+            return Writer()
+        for tag, choice in schema["choices"].items():
+            resolved = self._schemas.resolve(choice)
+            writer = None if resolved.nullable else self._model(resolved)
+            if writer is None or writer.cls in members:
+                return Writer()
+            members[writer.cls] = (tag, writer)
+        return TaggedWriter(discriminator, members)
+
+    def _model(self, resolved: Resolved) -> ModelWriter | None:
+        """The writer of a model class, where its fields are written one by one and under the root's settings."""
+        shape = self._schemas.shape(resolved)
+        if shape is None or settings(shape.cls) != self._settings or not _keys_differ(shape):
+            return None
+        serializer = serializer_of(shape.cls)
+        if serializer is None:
+            return None
+        writer = self._models.get(shape.cls)
+        if writer is None:
+            writer = ModelWriter(shape.cls, serializer, shape.by_alias, self._any)
+            self._models[shape.cls] = writer
+            writer.complete(
+                {field.name: self._field(field) for field in shape.fields},
+                tuple(self._computed(field) for field in shape.computed),
+            )
+            writer.hook = _hook_of(shape)
+        return writer
+
+    def _field(self, field: Field) -> FieldPlan:
+        resolved = self._schemas.resolve(field.schema)
+        writer = self._resolved(resolved)
+        nullable = resolved.nullable and type(writer) is not Writer
+        return FieldPlan(field.name, field.alias, writer, nullable, field.excluded, field.exclude_if)
+
+    def _computed(self, field: Field) -> FieldPlan:
+        plan = self._field(field)
+        if type(plan.writer) is not Writer and field.exclude_if is None:
+            plan.serializer = self._lazily(field.schema)
+        return plan
+
+    def _lazily(self, schema: CoreSchema) -> Callable[[], Serializer]:
+        return cache(lambda: self._schemas.serializer(schema))
+
+
+def _keys_differ(shape: Shape) -> bool:
+    """Whether no two fields of a class can be written under one key."""
+    fields = (*shape.fields, *shape.computed)
+    return len({field.name for field in fields} | {field.alias for field in fields}) == sum(
+        1 if field.name == field.alias else 2 for field in fields
+    )
+
+
+def _hook_of(shape: Shape) -> Hook | None:
+    """What computes the costly fields in steps, unless a subclass has another idea of one of them."""
+    classes = shape.cls.__mro__
+    owner = next((position for position, cls in enumerate(classes) if _HOOK in cls.__dict__), None)
+    if owner is None:
+        return None
+    overridden = any(field.name in cls.__dict__ for field in shape.computed for cls in classes[:owner])
+    hook: Hook = classes[owner].__dict__[_HOOK]
+    return None if overridden else hook
+
+
+def _depth(writer: Writer, above: frozenset[int]) -> int:
+    """Containers inside each other in a simple value; beyond any bound where a class holds itself or is unknown."""
+    if id(writer) in above or type(writer) is Writer:
+        return SIMPLE_DEPTH + 1
+    inner = above | {id(writer)}
+    return writer.depth + max((_depth(child, inner) for child in writer.children()), default=0)

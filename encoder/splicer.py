@@ -1,0 +1,113 @@
+"""Walk a model by its plan and yield its JSON in pieces.
+
+Steps that wait for inner steps stand on a stack, each with the position that it writes, so that a step costs the same
+at any depth, and an error's path is known when it happens.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from encoder.errors import EncodeError
+from encoder.plan import plan_of
+from encoder.schema import DUMP_ARGUMENTS, is_model
+from encoder.writers.base import Label, Run, Steps, Unwritable
+from encoder.writers.plain import write_tree
+
+# Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
+PIECE_BYTES: Final = 64 * 1024
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+# Arguments that change what is written everywhere: the whole record is dumped by pydantic.
+_WHOLE_ARGUMENTS: Final = ("exclude_defaults", "round_trip", "serialize_as_any", "polymorphic_serialization")
+_FLAGS: Final = ("exclude_unset", "exclude_none", "exclude_computed_fields")
+
+
+def splice(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the pieces of a model's JSON, and an empty one wherever it is a good moment to give way.
+
+    Args:
+        model: an instance of any pydantic model.
+        arguments: those of `model_dump`, without `mode`.
+
+    Raises:
+        TypeError: an argument is none of `model_dump`'s.
+        EncodeError: a value cannot be written.
+    """
+    unknown = arguments.keys() - DUMP_ARGUMENTS
+    if unknown:
+        raise TypeError(f"no argument of model_dump (mode is always 'json'): {', '.join(sorted(unknown))}")
+    return _pieces(model, arguments)
+
+
+def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
+    if not is_model(model):
+        raise EncodeError("$", f"an instance of a pydantic model is needed, not {type(model).__name__}")
+    run = Run({key: value for key, value in arguments.items() if key not in ("include", "exclude")})
+    stack: list[tuple[tuple[Label, ...], Steps]] = [((), _begin(model, arguments, run))]
+    out = run.out
+    while stack:
+        try:
+            inner = next(stack[-1][1])
+        except StopIteration:
+            stack.pop()
+            continue
+        except Exception as error:  # noqa: BLE001 - a serializer of the user's may raise anything
+            raise _failure(error, [label for labels, _ in stack for label in labels]) from _cause(error)
+        if inner is not None:
+            label, steps = inner
+            stack.append(((label,), steps))
+            continue
+        if run.size() >= PIECE_BYTES:
+            piece = b"".join(out)
+            out.clear()
+            yield piece
+        else:
+            yield b""
+    if out:
+        yield b"".join(out)
+
+
+def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
+    """The steps of the record: by plan, or, where there is none, of what pydantic dumps at once."""
+    steps = None
+    if _is_plain(arguments):
+        plan = plan_of(type(model))
+        if plan is not None:
+            steps = plan.steps(model, run, arguments.get("include"), arguments.get("exclude"), 0)
+    if steps is None:
+        steps = write_tree(model.model_dump(mode="json", **arguments), run, 0)
+    yield from steps
+
+
+def _is_plain(arguments: dict[str, Any]) -> bool:
+    return not any(arguments.get(name) for name in _WHOLE_ARGUMENTS) and all(
+        isinstance(arguments.get(name, False), bool) for name in _FLAGS
+    )
+
+
+def _failure(error: Exception, labels: list[Label]) -> EncodeError:
+    tail = error.tail if isinstance(error, Unwritable) else ()
+    cause = _cause(error)
+    return EncodeError(json_path((*labels, *tail)), f"{type(cause).__name__}: {cause}")
+
+
+def _cause(error: Exception) -> BaseException:
+    return error.__cause__ if isinstance(error, Unwritable) and error.__cause__ is not None else error
+
+
+def json_path(labels: tuple[Label, ...]) -> str:
+    """The path of a value, like `$.traces[0].info["a key"]`."""
+    parts = ["$"]
+    for label in labels:
+        if isinstance(label, int):
+            parts.append(f"[{label}]")
+        elif _IDENTIFIER.match(label):
+            parts.append(f".{label}")
+        else:
+            quoted = label.replace("\\", "\\\\").replace('"', '\\"')
+            parts.append(f'["{quoted}"]')
+    return "".join(parts)

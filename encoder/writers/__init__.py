@@ -1,0 +1,1 @@
+"""How each kind of value is written; `encoder.plan` chooses among the writers here."""

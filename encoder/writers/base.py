@@ -1,0 +1,207 @@
+"""What every writer shares: the two ways to write a value, and the state of one encoding.
+
+A *writer* is made once per place in a class's schema and knows how to write the values that may stand there:
+
+- `simple(value, run)` gives an object of bounded size that `orjson.dumps` writes exactly as the oracle writes the
+  value. Neighbours that are simple are gathered and written by one call. `HEAVY` says that the value is too large for
+  that, `UNKNOWN` that this writer cannot vouch for it.
+- `steps(value, ...)` gives a generator that writes a value of any size in short steps, or None where this writer cannot
+  vouch for the value.
+
+What no writer vouches for is dumped by pydantic, for that value alone.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Final
+
+import orjson
+
+from encoder.schema import Serializer, infer, is_model
+
+# A position inside a record: an object's key or an array's index.
+Label = str | int
+
+# A generator that appends to `Run.out`. It yields None after each short step, and (label, steps) to have the steps of
+# a value inside of it run first.
+Steps = Generator["tuple[Label, Steps] | None", None, None]
+
+
+class Verdict(Enum):
+    """Why a value has no simple form."""
+
+    HEAVY = "too large for one call"
+    UNKNOWN = "not what the type declares"
+
+
+HEAVY: Final = Verdict.HEAVY
+UNKNOWN: Final = Verdict.UNKNOWN
+
+# Weight is measured in bytes of JSON, roughly. orjson writes text at 1 to 6 GB/s where nothing is escaped and at
+# 0.3 GB/s where everything is, floats at 0.4 GB/s: this much is some 50 to 150 microseconds, below the quarter of a
+# millisecond that no single call may exceed.
+MAX_WEIGHT: Final = 48 * 1024
+
+# Characters of one slice of a long text: at most six bytes each, 200 KB when all are escaped.
+TEXT_SLICE: Final = 32 * 1024
+
+# orjson writes 254 containers inside each other, in a whole document.
+MAX_DEPTH: Final = 254
+
+# Simple values hold fewer containers inside each other than this, so up to `_SHALLOW` nothing needs to be counted.
+SIMPLE_DEPTH: Final = 50
+_SHALLOW: Final = MAX_DEPTH - SIMPLE_DEPTH
+
+_OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY
+
+
+class Unwritable(Exception):  # noqa: N818 - carries the real error to where the path is known
+    """A value failed; `tail` is its position below the step that wrote it."""
+
+    def __init__(self, tail: tuple[Label, ...]) -> None:
+        super().__init__(tail)
+        self.tail = tail
+
+
+class TooDeepError(ValueError):
+    """More containers inside each other than JSON can be written with."""
+
+    def __init__(self) -> None:
+        super().__init__(f"more than {MAX_DEPTH} containers inside each other (recursion limit reached)")
+
+
+class CircularError(ValueError):
+    """A model holds itself."""
+
+    def __init__(self) -> None:
+        super().__init__("circular reference: the value contains itself")
+
+
+@dataclass(slots=True)
+class Run:
+    """The state of encoding one record.
+
+    Attributes:
+        arguments: what is passed on to pydantic wherever it dumps a part, `include` and `exclude` aside.
+        out: the bytes written since the last piece was taken.
+        weight: the weight of the simple values gathered since the last call of orjson.
+        active: ids of the models being written, to find one that holds itself.
+        memo: what costly computed fields share within one record.
+    """
+
+    arguments: Mapping[str, Any]
+    out: list[bytes] = field(default_factory=list)
+    weight: int = 0
+    active: set[int] = field(default_factory=set)
+    memo: dict[int, tuple[object, object]] = field(default_factory=dict)
+    exclude_none: bool = False
+    exclude_unset: bool = False
+    computed: bool = True
+    by_alias: bool | None = None
+    context: Any = None
+
+    def size(self) -> int:
+        """Bytes in `out`."""
+        return sum(map(len, self.out))
+
+    def __post_init__(self) -> None:
+        self.exclude_none = bool(self.arguments.get("exclude_none", False))
+        self.exclude_unset = bool(self.arguments.get("exclude_unset", False))
+        self.computed = not self.arguments.get("exclude_computed_fields", False)
+        self.by_alias = self.arguments.get("by_alias")
+        self.context = self.arguments.get("context")
+
+
+class Writer:
+    """Writes the values of one place in a schema; this one vouches for nothing."""
+
+    __slots__ = ()
+
+    # Containers inside each other that a simple value may have, those of its children aside.
+    depth: ClassVar[int] = 0
+
+    def children(self) -> tuple["Writer", ...]:
+        """The writers of what stands directly inside of a value."""
+        return ()
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """An object that orjson writes as the oracle writes the value, or HEAVY or UNKNOWN."""
+        return UNKNOWN
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """The steps that write the value inside `depth` containers; None where this writer cannot vouch for it."""
+        return None
+
+
+def dumps(value: Any, depth: int) -> bytes:
+    """What orjson writes for a value that stands inside `depth` containers.
+
+    Raises:
+        Unwritable: the value cannot be written; its cause says why.
+    """
+    try:
+        if depth <= _SHALLOW:
+            return orjson.dumps(value, option=_OPTIONS)
+        # Counting is left to orjson: it sees as many containers as the whole record has here.
+        wrapped = value
+        for _ in range(depth):
+            wrapped = [wrapped]
+        return orjson.dumps(wrapped, option=_OPTIONS)[depth:-depth]
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Unwritable(locate(value, dumps_alone)) from error
+
+
+def dumped(
+    serializer: Serializer, value: Any, run: Run, *, include: Any = None, exclude: Any = None, suspect: Any = None
+) -> Any:
+    """What pydantic makes of a value.
+
+    Args:
+        serializer: of the value's declared type.
+        value: what is dumped.
+        run: the state of this encoding.
+        include: the specification for this value.
+        exclude: the specification for this value.
+        suspect: the part of the value that is at fault if this fails; the value itself where there is none.
+
+    Raises:
+        Unwritable: pydantic refuses it; its cause says why.
+    """
+    try:
+        return serializer.to_python(value, mode="json", include=include, exclude=exclude, **run.arguments)
+    except Exception as error:  # a serializer of the user's may raise anything
+        raise Unwritable(locate(value if suspect is None else suspect, infer(run.arguments))) from error
+
+
+def dumps_alone(value: Any) -> bytes:
+    """What orjson writes for a value by itself."""
+    return orjson.dumps(value, option=_OPTIONS)
+
+
+def locate(value: Any, write: Callable[[Any], object]) -> tuple[Label, ...]:
+    """Where inside a value the first part stands that cannot be written by itself."""
+    path: list[Label] = []
+    while len(path) <= MAX_DEPTH:
+        found = next((item for item in _children(value) if not _can(write, item[1])), None)
+        if found is None:
+            break
+        label, value = found
+        path.append(label)
+    return tuple(path)
+
+
+def _children(value: Any) -> list[tuple[Label, Any]]:
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return list(enumerate(value))
+    members = value if kind is dict else value.__dict__ if is_model(value) else {}
+    return [(key, item) for key, item in members.items() if isinstance(key, str)]
+
+
+def _can(write: Callable[[Any], object], value: Any) -> bool:
+    try:
+        write(value)
+    except Exception:  # noqa: BLE001 - whatever it raises is why the value cannot be written
+        return False
+    return True

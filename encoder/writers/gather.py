@@ -1,0 +1,107 @@
+"""Simple neighbours, gathered until one call of orjson for all of them is worth it.
+
+A gatherer writes the inside of one object or array: what it holds goes out by one call, without the brackets, and a
+comma goes between two such calls. An item that is written by steps of its own is announced by `separate`.
+"""
+
+from typing import Any
+
+from encoder.writers.base import MAX_WEIGHT, Label, Run, Unwritable, dumps
+
+
+class MemberGatherer:
+    """Gathers members of an object."""
+
+    __slots__ = ("_depth", "_held", "_prefix", "_run", "_weight")
+
+    def __init__(self, run: Run, depth: int) -> None:
+        """Args: `depth` counts the containers that the object stands in."""
+        self._run = run
+        self._depth = depth
+        self._held: dict[Any, Any] = {}
+        self._prefix = b""
+        self._weight = 0
+
+    def add(self, key: Any, value: Any, weight: int) -> bool:
+        """Hold a simple member; True where this made what was held go out."""
+        self._held[key] = value
+        self._weight += weight + 16
+        if self._weight < MAX_WEIGHT:
+            return False
+        self.flush()
+        return True
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held:
+            text = dumps(self._held, self._depth)
+            self._run.out.append(self._prefix + text[1:-1])
+            self._prefix = b","
+            self._held = {}
+            self._weight = 0
+
+    def separate(self, key: Any) -> None:
+        """Write what is held and the key of a member that is written by itself."""
+        self.flush()
+        self._run.out.append(self._prefix + dumps({key: None}, 0)[1:-5])
+        self._prefix = b","
+
+
+class ItemGatherer:
+    """Gathers items of an array."""
+
+    __slots__ = ("_depth", "_held", "_prefix", "_run", "_start", "_weight")
+
+    def __init__(self, run: Run, depth: int) -> None:
+        """Args: `depth` counts the containers that the array stands in."""
+        self._run = run
+        self._depth = depth
+        self._held: list[Any] = []
+        self._prefix = b""
+        self._start = 0
+        self._weight = 0
+
+    def add(self, index: Any, value: Any, weight: int) -> bool:
+        """Hold a simple item; True where this made what was held go out."""
+        if not self._held:
+            self._start = index
+        self._held.append(value)
+        self._weight += weight + 8
+        if self._weight < MAX_WEIGHT:
+            return False
+        self.flush()
+        return True
+
+    def write(self, start: int, items: list[Any]) -> None:
+        """Write many simple items by one call."""
+        self.flush()
+        self._start = start
+        self._held = items
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held:
+            try:
+                text = dumps(self._held, self._depth)
+            except Unwritable as error:
+                raise shifted(error, self._start) from error.__cause__
+            self._run.out.append(self._prefix + text[1:-1])
+            self._prefix = b","
+            self._held = []
+            self._weight = 0
+
+    def separate(self, index: Any) -> None:
+        """Write what is held, and the comma before an item that is written by itself."""
+        self.flush()
+        if self._prefix:
+            self._run.out.append(self._prefix)
+        self._prefix = b","
+
+
+def shifted(error: Unwritable, start: Label) -> Unwritable:
+    """The error of a slice, its index counted from the start of the array."""
+    tail = error.tail
+    if tail and isinstance(tail[0], int) and isinstance(start, int):
+        tail = (tail[0] + start, *tail[1:])
+    return Unwritable(tail)

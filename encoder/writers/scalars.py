@@ -1,0 +1,70 @@
+"""Numbers, truth values and text: written by orjson as they are, where their type is exactly the declared one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from encoder.writers.base import HEAVY, TEXT_SLICE, UNKNOWN, Run, Steps, Writer, dumps
+
+
+class ScalarWriter(Writer):
+    """Values of one exact type that cost next to nothing: int, float, bool, None."""
+
+    __slots__ = ("exact",)
+
+    def __init__(self, exact: type) -> None:
+        """Args: the one type that is written as it stands."""
+        self.exact = exact
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """The value itself; a bool where an int is declared is pydantic's to coerce."""
+        if type(value) is self.exact:
+            run.weight += 8
+            return value
+        return UNKNOWN
+
+
+class LiteralWriter(Writer):
+    """One of a few known texts or integers."""
+
+    __slots__ = ("_expected",)
+
+    def __init__(self, expected: Sequence[object]) -> None:
+        self._expected = frozenset((type(value), value) for value in expected if type(value) in (str, int, bool))
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """The value itself, where it is one of the declared ones."""
+        kind = type(value)
+        if (kind is str or kind is int or kind is bool) and (kind, value) in self._expected:
+            run.weight += 16
+            return value
+        return UNKNOWN
+
+
+class TextWriter(Writer):
+    """Text; a long one in slices. Every character is escaped by itself, so slices concatenate exactly."""
+
+    __slots__ = ()
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """The text itself, unless it is long."""
+        if type(value) is not str:
+            return UNKNOWN
+        length = len(value)
+        if length > TEXT_SLICE:
+            return HEAVY
+        run.weight += length
+        return value
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """Write a text slice by slice."""
+        return write_text(value, run) if type(value) is str else None
+
+
+def write_text(value: str, run: Run) -> Steps:
+    """Write a long text, one slice a step."""
+    out = run.out
+    out.append(b'"')
+    for start in range(0, len(value), TEXT_SLICE):
+        out.append(dumps(value[start : start + TEXT_SLICE], 0)[1:-1])
+        yield None
+    out.append(b'"')

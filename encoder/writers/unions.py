@@ -1,0 +1,96 @@
+"""Unions: taken only where the value's exact type leaves a single member that can have written it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from encoder.writers.base import HEAVY, UNKNOWN, Run, Steps, Writer
+from encoder.writers.models import ModelWriter
+from encoder.writers.scalars import TextWriter
+
+
+class NullableWriter(Writer):
+    """What may be None besides."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: Writer) -> None:
+        """Args: the writer of whatever is not None."""
+        self._inner = inner
+
+    def children(self) -> tuple[Writer, ...]:
+        """The writer of whatever is not None."""
+        return (self._inner,)
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """None, or the inner simple form."""
+        return None if value is None else self._inner.simple(value, run)
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """The inner steps."""
+        return None if value is None else self._inner.steps(value, run, include, exclude, depth)
+
+
+class UnionWriter(Writer):
+    """A union whose members have different exact types.
+
+    Pydantic tries the members in turn, so a value that only partly fits the one that its type points to may be
+    written by another: only values that are simple, all of them exactly as declared, are taken, and text of any length.
+    """
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Mapping[type, Writer]) -> None:
+        """Args: the member for each exact type."""
+        self._members = dict(members)
+
+    def children(self) -> tuple[Writer, ...]:
+        """The members' writers."""
+        return tuple(self._members.values())
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """The simple form that the value's own member gives."""
+        member = self._members.get(type(value))
+        if member is None:
+            return UNKNOWN
+        written = member.simple(value, run)
+        return written if written is not HEAVY or isinstance(member, TextWriter) else UNKNOWN
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """Text of any length."""
+        member = self._members.get(type(value))
+        return member.steps(value, run, None, None, depth) if isinstance(member, TextWriter) else None
+
+
+class TaggedWriter(Writer):
+    """A union of models told apart by the value of one field."""
+
+    __slots__ = ("_discriminator", "_members")
+
+    def __init__(self, discriminator: str, members: Mapping[type, tuple[object, ModelWriter]]) -> None:
+        """Args: the field's name, and for each class its tag and writer."""
+        self._discriminator = discriminator
+        self._members = dict(members)
+
+    def children(self) -> tuple[Writer, ...]:
+        """The members' writers."""
+        return tuple(writer for _, writer in self._members.values())
+
+    def _member(self, value: Any) -> ModelWriter | None:
+        """The member's writer, where class and tag agree and no declared field is missing."""
+        found = self._members.get(type(value))
+        if found is None:
+            return None
+        tag, writer = found
+        if value.__dict__.get(self._discriminator) != tag or len(value.__dict__) < len(writer.fields):
+            return None
+        return writer
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """The simple form that the value's own class gives."""
+        member = self._member(value)
+        return UNKNOWN if member is None else member.simple(value, run)
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """The steps that the value's own class gives."""
+        member = self._member(value)
+        return None if member is None else member.steps(value, run, include, exclude, depth)
