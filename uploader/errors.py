@@ -69,6 +69,6 @@ class TraceTooLargeError(UploaderError):
 
     def __str__(self) -> str:
         return (
-            f"line {self.line_number} is {self.size} bytes, more than the {self.limit} that the service takes "
-            "in one line: leave it out or make the record smaller"
+            f"line {self.line_number} is {self.size} bytes, the service takes {self.limit} a line: "
+            "leave it out, or make the record smaller"
         )

@@ -15,14 +15,14 @@ MAX_BATCH_LINES = 1_000_000
 MAX_IN_FLIGHT = 8
 """The most requests that one producer may have in flight."""
 
-# The deployed transport takes 32 MiB a request body; two are left for the multipart framing, and so
-# that a batch fits even when it is not compressed. It is what prime-traces 0.0.10 closes at, so the same lines
-# make the same batches, and the same keys, whichever of the two sends them.
+# The deployed transport takes 32 MiB a request body, so a batch fits even when it is not compressed. It is
+# what prime-traces 0.0.10 closes at: the same lines make the same batches, and the same keys, whoever sends
+# them.
 DEFAULT_TARGET_BATCH_BYTES = 30 * MIB
 """Where a batch closes, unless a single line is larger."""
 
-# Measured: chunks of 256 KiB lag an event loop by 1 to 3 ms at full speed; of 1 MiB are a little faster and lag more;
-# of 64 KiB the other way.
+# Measured: chunks of 256 KiB lag an event loop by 1 to 3 ms at full speed; chunks of 1 MiB are a little
+# faster and lag more; 64 KiB the other way.
 CHUNK_BYTES = 256 * 1024
 """The most bytes given to one C call, and the longest piece of a body."""
 
