@@ -5,7 +5,7 @@ asked.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import BinaryIO, TypeAlias
 
 from uploader.errors import ConfigurationError, RecordError, TraceTooLargeError
@@ -15,7 +15,7 @@ FileSource: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file open for reading in binary mode (which stays open)."""
 
 
-def file_lines(source: FileSource, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[bytes]:
+def file_lines(source: FileSource, *, max_line_bytes: int = MAX_LINE_BYTES) -> Generator[bytes, None, None]:
     """Every line of a file, its LF included; the last one may be without.
 
     No more than one line is held, and of a line that is too long no more than `max_line_bytes`. A blank line

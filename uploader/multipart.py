@@ -15,8 +15,7 @@ _METADATA_HEADER = (
     b"Content-Type: application/json\r\n"
 )  # fmt: skip
 _TRACES_HEADER = (
-    b'Content-Disposition: form-data; name="traces"; filename="traces.jsonl"\r\n'
-    b"Content-Type: application/x-ndjson\r\n"
+    b'Content-Disposition: form-data; name="traces"; filename="traces.jsonl"\r\nContent-Type: application/x-ndjson\r\n'
 )
 
 

@@ -48,9 +48,7 @@ def record_pieces(record: Record) -> Iterator[bytes]:
         _refuse(record)
 
 
-def whole_record(
-    record: Record, line_number: int, *, max_line_bytes: int = MAX_LINE_BYTES
-) -> tuple[list[bytes], int]:
+def whole_record(record: Record, line_number: int, *, max_line_bytes: int = MAX_LINE_BYTES) -> tuple[list[bytes], int]:
     """All pieces of a record's line, the LF included, and their size in bytes.
 
     Args:
@@ -70,9 +68,7 @@ def whole_record(
             if not piece:
                 continue
             if ended:
-                raise RecordError(
-                    line_number, "it holds a line feed, and would be several lines: write it compactly"
-                )
+                raise RecordError(line_number, "it holds a line feed, and would be several lines: write it compactly")
             ended = _ends_line(piece, line_number)
             size += len(piece)
             if size - ended <= max_line_bytes:
@@ -105,9 +101,7 @@ def _ends_line(piece: bytes, line_number: int) -> bool:
         if position == len(piece) - 1:
             return True
         if position >= 0:
-            raise RecordError(
-                line_number, "it holds a line feed, and would be several lines: write it compactly"
-            )
+            raise RecordError(line_number, "it holds a line feed, and would be several lines: write it compactly")
     return False
 
 
