@@ -1,0 +1,256 @@
+"""The synchronous client of the traces service."""
+
+import os
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeAlias, TypeVar, Unpack
+
+import httpx
+from pydantic import BaseModel
+
+from uploader import reading
+from uploader.batching import seal_lines, seal_records
+from uploader.downloads import RawFile, RawMemory
+from uploader.flow import Delivery, Flow
+from uploader.lines import file_lines, refuse_long_lines
+from uploader.models import (
+    EpisodeDetail,
+    EpisodeListPage,
+    EpisodeSummary,
+    Page,
+    RunListPage,
+    RunStepList,
+    RunSummary,
+    TraceCallPage,
+    TraceListPage,
+    TraceNodePage,
+    TraceSummary,
+    UploadReceipt,
+)
+from uploader.options import UploadArguments, UploadOptions
+from uploader.pumps import RetryHook, pump
+from uploader.reading import Question
+from uploader.records import Record
+from uploader.sealing import SealedBatch
+from uploader.session import Session, http_options
+from uploader.uploads import ThreadedUpload
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+Receipts: TypeAlias = list[UploadReceipt]
+"""The class below has a method named `list`."""
+
+
+class TracesClient(Session):
+    """Uploads to the traces service and reads back, blocking. It may be shared by threads; use it as a context manager.
+
+    Each setting is the argument if it is given, even empty; else the environment's (PRIME_API_KEY,
+    PRIME_TRACES_URL, PRIME_TEAM_ID); else that of `~/.prime/config.json`.
+
+    Args:
+        api_key: the bearer token.
+        base_url: the service's address; a trailing `/` or `/api/v1` does not matter.
+        team_id: the team that uploads are for.
+        timeout: seconds for each step of an exchange, or httpx's own object.
+        transport: an httpx transport to use instead of the network.
+
+    Raises:
+        ConfigurationError: a setting cannot be used. A missing key is raised by the first method that needs it.
+    """
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        team_id: str | None = None,
+        *,
+        timeout: float | httpx.Timeout | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        super().__init__(api_key, base_url, team_id)
+        self._http = httpx.Client(**http_options(timeout), transport=transport)
+        self._never = threading.Event()
+
+    def close(self) -> None:
+        """Close the connections; the client cannot be used any more."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Uploading
+
+    def upload_lines(self, lines: Iterable[bytes], **arguments: Unpack[UploadArguments]) -> Receipts:
+        """Upload encoded lines, byte for byte; blank ones are skipped.
+
+        The lines are pulled, hashed and compressed on the calling thread, as batches can be sent; a few threads send.
+        The first failure stops new requests, those under way end, and what was stored is reported all the same.
+
+        Args:
+            lines: one record each, with or without their LF.
+            **arguments: see `UploadArguments`.
+
+        Returns:
+            The receipts in batch order.
+
+        Raises:
+            UploaderError: a line or a batch failed; its `receipts` are those that came all the same.
+        """
+        options = self._begin(arguments, hooks_may_wait=False)
+        return self._upload(
+            seal_lines(lines, target_batch_bytes=options.target_batch_bytes, compress=options.compress), options
+        )
+
+    def upload_records(self, records: Iterable[Record], **arguments: Unpack[UploadArguments]) -> Receipts:
+        """Upload records: mappings, objects with `iter_json`, `to_json` or `to_record`, or encoded lines.
+
+        Otherwise as `upload_lines`.
+
+        Raises:
+            RecordError: a record cannot be written; what came before it is on its way or stored.
+            UploaderError: as `upload_lines`.
+        """
+        options = self._begin(arguments, hooks_may_wait=False)
+        return self._upload(
+            seal_records(records, target_batch_bytes=options.target_batch_bytes, compress=options.compress),
+            options,
+        )
+
+    def upload_file(self, path: str | os.PathLike[str], **arguments: Unpack[UploadArguments]) -> Receipts:
+        """Upload a file of lines. Doing it again is harmless: the same lines make the same batches.
+
+        Otherwise as `upload_lines`.
+
+        Raises:
+            TraceTooLargeError: a line is too long; it is raised before anything is sent.
+            OSError: the file cannot be read.
+            UploaderError: as `upload_lines`.
+        """
+        options = self._begin(arguments, hooks_may_wait=False)
+        refuse_long_lines(path)
+        lines = file_lines(path)
+        return self._upload(
+            seal_lines(lines, target_batch_bytes=options.target_batch_bytes, compress=options.compress), options
+        )
+
+    def _upload(self, batches: Generator[SealedBatch, None, None], options: UploadOptions) -> Receipts:
+        def deliver(delivery: Delivery, stop: threading.Event, on_retry: RetryHook) -> None:
+            pump(self._upload_flow(delivery, options), self._http, stop, on_retry)
+
+        with closing(batches):
+            return ThreadedUpload(deliver, options).run(batches)
+
+    # Reading back: traces
+
+    def list(self, **filters: Unpack[reading.TraceFilters]) -> TraceListPage:
+        """One page of traces, the newest first; see `TraceFilters`."""
+        return self._ask(reading.traces(filters))
+
+    def iter(self, **filters: Unpack[reading.TraceFilters]) -> Iterator[TraceSummary]:
+        """All matching traces, page after page."""
+        return self._items(reading.traces(filters))
+
+    def get(self, trace_id: str) -> TraceSummary:
+        """One trace's summary."""
+        return self._ask(reading.trace(trace_id))
+
+    def get_raw(self, trace_id: str) -> bytes:
+        """One trace's stored bytes, in memory; `download_raw` suits large ones better."""
+        return self._raw("traces", trace_id)
+
+    def download_raw(self, trace_id: str, dest: str | os.PathLike[str]) -> int:
+        """Write one trace's stored bytes to a file, which appears only when it is whole. Returns its size."""
+        return self._download("traces", trace_id, dest)
+
+    def list_nodes(self, trace_id: str, **filters: Unpack[reading.NodeFilters]) -> TraceNodePage:
+        """One page of a trace's nodes, in order; see `NodeFilters`.
+
+        Raises:
+            TraceNotIndexedError: they cannot be listed yet.
+        """
+        return self._ask(reading.nodes(trace_id, filters))
+
+    def list_calls(self, trace_id: str, **filters: Unpack[reading.CallFilters]) -> TraceCallPage:
+        """One page of a trace's model calls, in order; see `CallFilters`.
+
+        Raises:
+            TraceNotIndexedError: they cannot be listed yet.
+        """
+        return self._ask(reading.calls(trace_id, filters))
+
+    # Reading back: episodes
+
+    def list_episodes(self, **filters: Unpack[reading.EpisodeFilters]) -> EpisodeListPage:
+        """One page of episodes, the newest first; see `EpisodeFilters`."""
+        return self._ask(reading.episodes(filters))
+
+    def iter_episodes(self, **filters: Unpack[reading.EpisodeFilters]) -> Iterator[EpisodeSummary]:
+        """All matching episodes, page after page."""
+        return self._items(reading.episodes(filters))
+
+    def get_episode(self, episode_id: str) -> EpisodeDetail:
+        """One episode's summary, and the totals over its traces."""
+        return self._ask(reading.episode(episode_id))
+
+    def get_episode_raw(self, episode_id: str) -> bytes:
+        """One episode's stored bytes, in memory; `download_episode_raw` suits large ones better."""
+        return self._raw("episodes", episode_id)
+
+    def download_episode_raw(self, episode_id: str, dest: str | os.PathLike[str]) -> int:
+        """Write one episode's stored bytes to a file, which appears only when it is whole. Returns its size."""
+        return self._download("episodes", episode_id, dest)
+
+    def list_episode_traces(self, episode_id: str, **filters: Unpack[reading.MemberFilters]) -> TraceListPage:
+        """One page of an episode's traces; see `MemberFilters`."""
+        return self._ask(reading.episode_traces(episode_id, filters))
+
+    # Reading back: runs
+
+    def list_runs(self, **filters: Unpack[reading.RunFilters]) -> RunListPage:
+        """One page of runs, the last to grow first; see `RunFilters`."""
+        return self._ask(reading.runs(filters))
+
+    def iter_runs(self, **filters: Unpack[reading.RunFilters]) -> Iterator[RunSummary]:
+        """All matching runs, page after page."""
+        return self._items(reading.runs(filters))
+
+    def get_run(self, run_id: str) -> RunSummary:
+        """One run's totals."""
+        return self._ask(reading.run(run_id))
+
+    def list_run_steps(self, run_id: str) -> RunStepList:
+        """All training steps of one run, the oldest first."""
+        return self._ask(reading.run_steps(run_id))
+
+    def _drive(self, flow: Flow[ResultT]) -> ResultT:
+        return pump(flow, self._http, self._never)
+
+    def _ask(self, question: Question[ModelT]) -> ModelT:
+        return self._drive(self._ask_flow(question))
+
+    def _items(self, question: Question[Any]) -> Iterator[Any]:
+        asked: Question[Page[Any]] | None = question
+        while asked is not None:
+            page = self._ask(asked)
+            yield from page.items
+            asked = reading.following(asked, page)
+
+    def _raw(self, kind: str, identifier: str) -> bytes:
+        memory = RawMemory()
+        self._drive(self._read_flow(reading.raw_request(kind, identifier, self.config), memory))
+        return memory.content()
+
+    def _download(self, kind: str, identifier: str, dest: str | os.PathLike[str]) -> int:
+        request = reading.raw_request(kind, identifier, self.config)
+        with RawFile(Path(dest)) as file:
+            self._drive(self._read_flow(request, file))
+            return file.keep()

@@ -1,0 +1,163 @@
+"""The two shells that do what a flow asks: one on threads, one on an event loop. They decide nothing.
+
+Every exchange is streamed both ways: a body goes out in its pieces, and no more of an answer is read than the request
+allows. What the HTTP library raises becomes a TransportError here, at the seam.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TypeVar
+
+import httpx
+
+from uploader.blocking import in_thread
+from uploader.clock import get_clock
+from uploader.dividing import divide
+from uploader.errors import APITimeoutError, TransportError
+from uploader.exchange import ERROR_BODY_BYTES, RawTarget, Request, RequestBody, Response
+from uploader.flow import Divide, Flow, Reply, Send, Sleep
+
+logger = logging.getLogger("uploader")
+
+ResultT = TypeVar("ResultT")
+RetryHook = Callable[[Sleep], None]
+
+
+class StoppedError(Exception):
+    """The upload was stopped while this flow waited, or before its next request. It is never shown to callers."""
+
+
+def pump(
+    flow: Flow[ResultT], client: httpx.Client, stop: threading.Event, on_retry: RetryHook | None = None
+) -> ResultT:
+    """Drive a flow to its end, blocking.
+
+    Raises:
+        StoppedError: `stop` was set, and the flow wanted another request.
+        APIError: the flow's own.
+    """
+    reply: Reply = None
+    while True:
+        try:
+            step = flow.send(reply)
+        except StopIteration as ended:
+            result: ResultT = ended.value
+            return result
+        match step:
+            case Send():
+                if stop.is_set():
+                    raise StoppedError
+                reply = _send(client, step.request, step.target)
+            case Sleep():
+                _announce(step, on_retry)
+                get_clock().sleep(step.delay_s, stop)
+                reply = None
+            case Divide():
+                reply = divide(step.sealed)
+
+
+async def apump(
+    flow: Flow[ResultT], client: httpx.AsyncClient, stop: asyncio.Event, on_retry: RetryHook | None = None
+) -> ResultT:
+    """Drive a flow to its end on the event loop; the work of dividing is done off it.
+
+    Raises:
+        StoppedError: `stop` was set, and the flow wanted another request.
+        APIError: the flow's own.
+    """
+    reply: Reply = None
+    while True:
+        try:
+            step = flow.send(reply)
+        except StopIteration as ended:
+            result: ResultT = ended.value
+            return result
+        match step:
+            case Send():
+                if stop.is_set():
+                    raise StoppedError
+                reply = await _asend(client, step.request, step.target)
+            case Sleep():
+                _announce(step, on_retry)
+                await get_clock().asleep(step.delay_s, stop)
+                reply = None
+            case Divide():
+                reply = await in_thread(divide, step.sealed)
+
+
+def _announce(sleep: Sleep, on_retry: RetryHook | None) -> None:
+    logger.info("attempt %d failed, next in %.1f s: %s", sleep.attempt, sleep.delay_s, sleep.error)
+    if on_retry is not None:
+        on_retry(sleep)
+
+
+def _send(client: httpx.Client, request: Request, target: RawTarget | None) -> Response | TransportError:
+    content = None if request.body is None else request.body.pieces()
+    try:
+        with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
+            if target is not None and answer.is_success:
+                target.restart()
+                for chunk in answer.iter_bytes():
+                    target.write(chunk)
+                return _response(answer, b"")
+            body, limit = bytearray(), _limit(answer, request)
+            for chunk in answer.iter_bytes():
+                body += chunk
+                if len(body) >= limit:
+                    break
+            return _response(answer, bytes(body[:limit]))
+    except httpx.RequestError as exc:
+        return _transport_error(exc, request)
+
+
+async def _asend(client: httpx.AsyncClient, request: Request, target: RawTarget | None) -> Response | TransportError:
+    content = None if request.body is None else _pieces(request.body)
+    try:
+        async with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
+            if target is not None and answer.is_success:
+                await in_thread(target.restart)
+                async for chunk in answer.aiter_bytes():
+                    await in_thread(target.write, chunk)
+                return _response(answer, b"")
+            body, limit = bytearray(), _limit(answer, request)
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                if len(body) >= limit:
+                    break
+            return _response(answer, bytes(body[:limit]))
+    except httpx.RequestError as exc:
+        return _transport_error(exc, request)
+
+
+async def _pieces(body: RequestBody) -> AsyncIterator[bytes]:
+    for piece in body.pieces():
+        yield piece
+
+
+def _url(request: Request) -> httpx.URL:
+    url = httpx.URL(request.url)
+    return url.copy_merge_params(request.params) if request.params else url
+
+
+def _limit(answer: httpx.Response, request: Request) -> int:
+    return request.max_answer_bytes if answer.is_success else ERROR_BODY_BYTES
+
+
+def _response(answer: httpx.Response, body: bytes) -> Response:
+    headers: Mapping[str, str] = {name.lower(): value for name, value in answer.headers.items()}
+    return Response(answer.status_code, headers, body, get_clock().now())
+
+
+def _transport_error(exc: httpx.RequestError, request: Request) -> TransportError:
+    """The error as a value, for the flow to judge."""
+    url = httpx.URL(request.url)
+    place = f"{url.scheme}://{url.netloc.decode('ascii')}"
+    reason = str(exc) or type(exc).__name__
+    if isinstance(exc, httpx.TimeoutException):
+        error: TransportError = APITimeoutError(f"no answer in time from {place}: {type(exc).__name__}")
+    else:
+        error = TransportError(f"no answer from {place}: {reason}")
+    error.__cause__ = exc
+    return error
