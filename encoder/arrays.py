@@ -1,8 +1,8 @@
 """Lists and arrays of every kind become columns: plain one-dimensional arrays that orjson can write.
 
 Lists, tuples, ranges, `array.array` and whatever numpy can view as an array (a CPU tensor, say) are taken.
-The result is contiguous and in the machine's byte order; an array that is so already is kept, not copied. What
-would change a value is refused.
+The result is contiguous and in the machine's byte order; an array that is so already is kept, not copied.
+What would change a value is refused.
 """
 
 import array
@@ -143,11 +143,20 @@ def _floats_one_by_one(values: list[Any] | tuple[Any, ...]) -> Column:
     return column
 
 
+def to_expert_array(values: object) -> npt.NDArray[np.uint8]:
+    """Return expert ids as a uint8 array of shape (tokens, layers, top_k).
+
+    Raises:
+        ValueError: another number of dimensions, or ids beyond 0 to 255.
+    """
+    experts = np.asarray(values)
+    if experts.ndim != 3:
+        raise ValueError(f"routed experts have the shape (tokens, layers, top_k), not {experts.shape}")
+    if experts.size and (experts.dtype.kind not in "iu" or experts.min() < 0 or experts.max() > 255):
+        raise ValueError("routed experts are integers from 0 to 255")
+    return experts.astype(np.uint8, copy=False)
+
+
 def is_plain(column: object) -> bool:
     """Whether this is exactly a one-dimensional, contiguous array in the machine's byte order."""
-    return (
-        type(column) is np.ndarray
-        and column.ndim == 1
-        and column.flags.c_contiguous
-        and column.dtype.isnative
-    )
+    return type(column) is np.ndarray and column.ndim == 1 and column.flags.c_contiguous and column.dtype.isnative

@@ -1,8 +1,8 @@
 """Per-token columns: pydantic types that are lists in JSON and one-dimensional numpy arrays in memory.
 
-`IntColumn`, `BoolColumn` and `FloatColumn` annotate a field; what they take and keep is in `encoder.arrays`.
-In JSON a column is the list that its serializer returns. `COLUMN_DUMPERS` tells the encoder, by serializer, how
-to write a slice of the array to the same bytes without that list.
+`IntColumn`, `BoolColumn` and `FloatColumn` annotate a field; `encoder.arrays` tells what they take and keep.
+In JSON a column is the list that its serializer returns. `COLUMN_DUMPERS` tells the encoder, by serializer,
+how to write a slice of the array to the same bytes without that list.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,14 @@ from pydantic import GetJsonSchemaHandler, SerializationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from encoder.arrays import Column, is_plain, to_bool_column, to_float_column, to_int_column
+from encoder.arrays import (
+    Column,
+    is_plain,
+    to_bool_column,
+    to_expert_array,
+    to_float_column,
+    to_int_column,
+)
 from encoder.floats import encode_floats
 
 FLOAT_DECIMALS: Final = 4
@@ -95,47 +102,55 @@ COLUMN_DUMPERS: Final[dict[Callable[..., Any], ColumnCodec]] = {
 """The codec of each column type, by the serializer function that stands in its core schema."""
 
 
-class _ColumnType:
-    """The annotation that makes a field a column."""
+class _ArrayType:
+    """The annotation that makes a field an array."""
 
     def __init__(
         self,
-        read: Callable[[object], Column],
-        serialization: core_schema.PlainSerializerFunctionSerSchema,
+        read: Callable[[object], npt.NDArray[Any]],
         json_schema: JsonSchemaValue,
+        serialization: core_schema.PlainSerializerFunctionSerSchema | None = None,
     ) -> None:
         self._core_schema = core_schema.no_info_plain_validator_function(read, serialization=serialization)
-        self._json_schema = {"type": "array", "items": json_schema}
+        self._json_schema = json_schema
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
         return self._core_schema
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return self._json_schema
+
+
+def _array_of(items: JsonSchemaValue) -> JsonSchemaValue:
+    return {"type": "array", "items": items}
 
 
 _serializer = core_schema.plain_serializer_function_ser_schema
 
 IntColumn = Annotated[
     npt.NDArray[np.integer[Any]],
-    _ColumnType(to_int_column, _serializer(dump_ints, when_used="json"), {"type": "integer"}),
+    _ArrayType(to_int_column, _array_of({"type": "integer"}), _serializer(dump_ints, when_used="json")),
 ]
 """Integers, such as token ids: int32 where all fit, else int64 or uint64."""
 
 BoolColumn = Annotated[
     npt.NDArray[np.bool_],
-    _ColumnType(to_bool_column, _serializer(dump_bools, when_used="json"), {"type": "boolean"}),
+    _ArrayType(to_bool_column, _array_of({"type": "boolean"}), _serializer(dump_bools, when_used="json")),
 ]
 """Flags, such as a mask."""
 
 FloatColumn = Annotated[
     npt.NDArray[np.floating[Any]],
-    _ColumnType(
+    _ArrayType(
         to_float_column,
+        _array_of({"type": ["number", "null"]}),
         _serializer(dump_floats, info_arg=True, when_used="json"),
-        {"type": ["number", "null"]},
     ),
 ]
 """Floats in the width they were given, rounded in JSON; NaN and the infinities are null there."""
+
+ExpertArray = Annotated[
+    npt.NDArray[np.uint8],
+    _ArrayType(to_expert_array, _array_of(_array_of(_array_of({"type": "integer"})))),
+]
+"""Expert ids, uint8 of shape (tokens, layers, top_k); not for JSON."""

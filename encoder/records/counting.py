@@ -1,0 +1,65 @@
+"""Counts a trace's tokens once a record, however many fields show them.
+
+The three counts of a trace, and an episode's three sums, are properties; each would count anew. Within `counted_once`
+(a plain dump) and within one encode (which brings its own memo) the first one counts for all.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+from encoder.tokens import Call, Node, TokenCounts, count_tokens, finish
+
+Memo = dict[int, tuple[object, object]]
+"""What was found out about an object during one record: by its id, together with the object, which keeps it alive."""
+
+_memo: ContextVar[Memo | None] = ContextVar("token_counts", default=None)
+
+
+class Countable(Protocol):
+    """A trace, as far as its tokens go."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The message graph."""
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """The model calls."""
+
+
+@contextmanager
+def counted_once() -> Iterator[None]:
+    """Within it, in this thread or task, `counts` counts each trace once; nothing may change meanwhile."""
+    token = _memo.set({})
+    try:
+        yield
+    finally:
+        _memo.reset(token)
+
+
+def counts(trace: Countable) -> TokenCounts:
+    """Return a trace's token counts."""
+    memo = _memo.get()
+    return finish(counts_in_steps(trace, {} if memo is None else memo))
+
+
+def counts_in_steps(trace: Countable, memo: Memo) -> Generator[None, None, TokenCounts]:
+    """Return a trace's token counts as the generator's value, yielding every few hundred nodes.
+
+    Args:
+        trace: the trace.
+        memo: looked into first, and told the counts.
+    """
+    known = memo.get(id(trace))
+    if known is not None and isinstance(known[1], TokenCounts):
+        return known[1]
+    found = yield from count_tokens(trace.nodes, trace.calls)
+    memo[id(trace)] = (trace, found)
+    return found
+
+
+def has_own_counts(cls: type, owner: type) -> bool:
+    """Whether a class redefines one of the counts that it would inherit from `owner`."""
+    return any(getattr(cls, name) is not getattr(owner, name) for name in TokenCounts._fields)

@@ -1,0 +1,170 @@
+"""Token counts of a message graph, in one pass over its nodes and calls.
+
+A *branch* is a path from a root to a leaf (a node that is no node's parent). Its calls are, in path order, the last
+call recorded for each node on it. Branches share long prefixes, so no branch is ever walked:
+
+- A call's predecessor is the last call with usage among its node's ancestors, whatever the branch. Going from roots
+  to leaves, each node hands its children the total of the nearest one.
+- A shared call's output counts once per branch: as often as there are leaves under its node. Going from leaves to
+  roots, each node hands its parent the number of leaves under it.
+
+Records come from anywhere, so a parent may be wrong: an index that is out of range or negative, and every link of a
+cycle, count as no parent. A parent that comes later in the list is as good as any.
+"""
+
+from collections.abc import Generator, Iterable, Sequence
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+T = TypeVar("T")
+
+NODES_PER_STEP: Final = 256
+"""How many nodes or calls are handled between two yields: some tens of microseconds."""
+
+
+class Usage(Protocol):
+    """What the counts need of a call's usage."""
+
+    completion_tokens: int
+
+    @property
+    def input_tokens(self) -> int:
+        """All tokens that went in."""
+
+    @property
+    def total_tokens(self) -> int:
+        """All tokens that went in or came out."""
+
+
+class Call(Protocol):
+    """What the counts need of a call."""
+
+    @property
+    def node(self) -> int | None:
+        """Index of the node that holds the answer."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The call's tokens."""
+
+
+class Node(Protocol):
+    """What the counts need of a node."""
+
+    @property
+    def parent(self) -> int | None:
+        """Index of the predecessor."""
+
+
+class TokenCounts(NamedTuple):
+    """The token counts of a trace, or of an episode as the sum of its traces'.
+
+    Attributes:
+        num_input_tokens: fed-in tokens, counted once across branches.
+        num_output_tokens: generated tokens, summed over branches.
+        num_total_tokens: fed-in tokens, and the generated ones of all calls, once each.
+    """
+
+    num_input_tokens: int = 0
+    num_output_tokens: int = 0
+    num_total_tokens: int = 0
+
+    def plus(self, other: "TokenCounts") -> "TokenCounts":
+        """Return the sum of both."""
+        return TokenCounts(*(mine + others for mine, others in zip(self, other, strict=True)))
+
+
+def count_tokens(nodes: Sequence[Node], calls: Iterable[Call]) -> Generator[None, None, TokenCounts]:
+    """Count a trace's tokens, yielding every few hundred nodes or calls.
+
+    Args:
+        nodes: the message graph; each node's parent is an index into it.
+        calls: the model calls; each call's node is an index into `nodes`.
+
+    Returns:
+        The counts, as the generator's value.
+    """
+    usages, completion_tokens = yield from _usage_by_node(calls)
+    parents = yield from _parents(nodes)
+    leaves, upwards = yield from _leaves_under(parents)
+    totals: list[int] = [0] * len(parents)
+    num_input = num_output = 0
+    for step, node in enumerate(reversed(upwards)):
+        if not step % NODES_PER_STEP:
+            yield
+        parent = parents[node]
+        before = 0 if parent is None else totals[parent]
+        usage = usages.get(node)
+        if usage is None:
+            totals[node] = before
+        else:
+            totals[node] = usage.total_tokens
+            num_input += max(0, usage.input_tokens - before)
+            num_output += usage.completion_tokens * leaves[node]
+    return TokenCounts(num_input, num_output, num_input + completion_tokens)
+
+
+def finish(steps: Generator[None, None, T]) -> T:
+    """Run a generator of steps to its end without pausing, and return its value."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+
+
+def _usage_by_node(calls: Iterable[Call]) -> Generator[None, None, tuple[dict[int, Usage | None], int]]:
+    """Return the usage of each node's last call, and the completion tokens of all calls."""
+    usages: dict[int, Usage | None] = {}
+    completion_tokens = 0
+    for step, call in enumerate(calls):
+        if not step % NODES_PER_STEP:
+            yield
+        usage = call.usage
+        if call.node is not None:
+            usages[call.node] = usage
+        if usage is not None:
+            completion_tokens += usage.completion_tokens
+    return usages, completion_tokens
+
+
+def _parents(nodes: Sequence[Node]) -> Generator[None, None, list[int | None]]:
+    """Return each node's parent, None where it is out of range."""
+    size = len(nodes)
+    parents: list[int | None] = []
+    for start in range(0, size, NODES_PER_STEP):
+        yield
+        for node in nodes[start : start + NODES_PER_STEP]:
+            parent = node.parent
+            parents.append(parent if parent is not None and 0 <= parent < size else None)
+    return parents
+
+
+def _leaves_under(parents: list[int | None]) -> Generator[None, None, tuple[list[int], list[int]]]:
+    """Return the number of leaves under each node, and an order in which children come before parents.
+
+    The links of a cycle are set to None in `parents`: its nodes are those that still wait for a child when all others
+    are done.
+    """
+    waiting = [0] * len(parents)
+    for parent in parents:
+        if parent is not None:
+            waiting[parent] += 1
+    yield
+    leaves = [0 if children else 1 for children in waiting]
+    upwards = [node for node, children in enumerate(waiting) if not children]
+    for step, node in enumerate(upwards):  # grows while it is walked
+        if not step % NODES_PER_STEP:
+            yield
+        parent = parents[node]
+        if parent is not None:
+            leaves[parent] += leaves[node]
+            waiting[parent] -= 1
+            if not waiting[parent]:
+                upwards.append(parent)
+    for node, children in enumerate(waiting):
+        if children:
+            parents[node] = None
+            leaves[node] = leaves[node] or 1
+            upwards.append(node)
+    return leaves, upwards
