@@ -1,6 +1,6 @@
 """Lazy generators of sealed batches, over lines or records, sync and async.
 
-One core serves all four: `_Batcher` takes an item and gives back a batch when the item closed one. When the
+One core serves all four: `Batcher` takes an item and gives back a batch when the item closed one. When the
 source or an item fails, the batches that were full before come first, then the error; nothing of the open
 batch is given away.
 
@@ -13,8 +13,10 @@ import io
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Generator, Iterable
 from contextlib import aclosing
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
+from encoder.pacer import Pacer
+from uploader.batcher import Batcher
 from uploader.compression import CompressOption
 from uploader.errors import RecordError, TraceTooLargeError
 from uploader.limits import DEFAULT_TARGET_BATCH_BYTES, MAX_BATCH_LINES, MAX_LINE_BYTES, MIB
@@ -28,13 +30,7 @@ OnRecordError: TypeAlias = Callable[[RecordError | TraceTooLargeError], None]
 
 _THREAD_NAME = "unstall-seal"
 _MAX_GROUP_BYTES = MIB
-_ITEM_OVERHEAD_BYTES = 64
-
-
-class _Whole(Protocol):
-    """Makes an item whole: its pieces and their size, or None for one that is left out."""
-
-    def __call__(self, item: Any, line_number: int, /) -> tuple[list[bytes], int] | None: ...
+_ITEM_COST_BYTES = 1024  # pulling an item takes the loop as long as copying this much
 
 
 def seal_lines(
@@ -60,7 +56,7 @@ def seal_lines(
         TraceTooLargeError: a line is too long.
     """
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
-    return _seal(lines, _Batcher(sealer, partial(whole_line, max_line_bytes=max_line_bytes)))
+    return _seal(lines, _line_batcher(sealer, max_line_bytes))
 
 
 def seal_records(
@@ -88,7 +84,7 @@ def seal_records(
         TraceTooLargeError: a record is too long.
     """
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
-    return _seal(records, _Batcher(sealer, partial(_whole_record, max_line_bytes, on_error)))
+    return _seal(records, _record_batcher(sealer, max_line_bytes, on_error))
 
 
 def aseal_lines(
@@ -101,8 +97,7 @@ def aseal_lines(
 ) -> AsyncGenerator[SealedBatch, None]:
     """As `seal_lines`, of a sync or async source, with the work off the event loop; the same digests."""
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
-    batcher = _Batcher(sealer, partial(whole_line, max_line_bytes=max_line_bytes))
-    return _aseal(lines, batcher, min(target_batch_bytes, _MAX_GROUP_BYTES))
+    return _aseal(lines, _line_batcher(sealer, max_line_bytes), min(target_batch_bytes, _MAX_GROUP_BYTES))
 
 
 def aseal_records(
@@ -116,76 +111,30 @@ def aseal_records(
 ) -> AsyncGenerator[SealedBatch, None]:
     """As `seal_records`, of a sync or async source, with the work off the event loop; the same digests."""
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
-    batcher = _Batcher(sealer, partial(_whole_record, max_line_bytes, on_error))
+    batcher = _record_batcher(sealer, max_line_bytes, on_error)
     return _aseal(records, batcher, min(target_batch_bytes, _MAX_GROUP_BYTES))
 
 
-def _whole_record(
-    max_line_bytes: int, on_error: OnRecordError | None, record: Record, line_number: int
-) -> tuple[list[bytes], int] | None:
-    try:
-        return whole_record(record, line_number, max_line_bytes=max_line_bytes)
-    except (RecordError, TraceTooLargeError) as error:
-        if on_error is None:
-            raise
-        on_error(error)
-        return None
+def _line_batcher(sealer: Sealer, max_line_bytes: int) -> Batcher:
+    return Batcher(sealer, partial(whole_line, max_line_bytes=max_line_bytes), Pacer())
 
 
-class _Stopped(BaseException):
-    """Ends the work of a thread whose generator is being closed."""
+def _record_batcher(sealer: Sealer, max_line_bytes: int, on_error: OnRecordError | None) -> Batcher:
+    pacer = Pacer()
 
-
-class _Batcher:
-    """Numbers items, makes them whole and feeds the sealer; belongs to one thread at a time."""
-
-    def __init__(self, sealer: Sealer, whole: _Whole) -> None:
-        self._sealer = sealer
-        self._whole = whole
-        self._line_number = 0
-        self._stopped = False
-
-    def stop(self) -> None:
-        """From any thread: end the work at the next chunk or item."""
-        self._stopped = True
-
-    def push(self, item: object) -> SealedBatch | None:
-        """Take an item into the open batch; the batch before it, when the item did not fit."""
-        self._check_stopped()
-        self._line_number += 1
-        whole = self._whole(item, self._line_number)
-        if whole is None:
-            return None
-        pieces, size = whole
-        sealer = self._sealer
-        sealed = None if sealer.fits(size) else sealer.seal()
-        sealer.add(pieces, size, self._line_number)
-        for _ in sealer.work():
-            self._check_stopped()
-        return sealed
-
-    def push_group(self, items: Iterable[object]) -> tuple[list[SealedBatch], Exception | None]:
-        """Take several items; the batches they closed, and what went wrong after those."""
-        batches: list[SealedBatch] = []
+    def whole(record: Record, line_number: int) -> tuple[list[bytes], int] | None:
         try:
-            for item in items:
-                sealed = self.push(item)
-                if sealed is not None:  # a comprehension would lose the batches before a failure
-                    batches.append(sealed)
-        except Exception as error:  # noqa: BLE001 - raised by the caller, once it has given the batches away
-            return batches, error
-        return batches, None
+            return whole_record(record, line_number, max_line_bytes=max_line_bytes, pause=pacer.pause_if_due)
+        except (RecordError, TraceTooLargeError) as error:
+            if on_error is None:
+                raise
+            on_error(error)
+            return None
 
-    def finish(self) -> SealedBatch | None:
-        """The last batch, if anything is in it."""
-        return self._sealer.seal() if self._sealer.num_lines else None
-
-    def _check_stopped(self) -> None:
-        if self._stopped:
-            raise _Stopped
+    return Batcher(sealer, whole, pacer)
 
 
-def _seal(source: Iterable[object], batcher: _Batcher) -> Generator[SealedBatch, None, None]:
+def _seal(source: Iterable[object], batcher: Batcher) -> Generator[SealedBatch, None, None]:
     items = None
     try:
         items = iter(source)
@@ -201,14 +150,14 @@ def _seal(source: Iterable[object], batcher: _Batcher) -> Generator[SealedBatch,
 
 
 def _aseal(
-    source: Iterable[object] | AsyncIterable[object], batcher: _Batcher, max_group_bytes: int
+    source: Iterable[object] | AsyncIterable[object], batcher: Batcher, max_group_bytes: int
 ) -> AsyncGenerator[SealedBatch, None]:
     if isinstance(source, AsyncIterable):
         return _aseal_pulled(source, batcher, max_group_bytes)
     return _aseal_in_thread(source, batcher)
 
 
-async def _aseal_in_thread(source: Iterable[object], batcher: _Batcher) -> AsyncGenerator[SealedBatch, None]:
+async def _aseal_in_thread(source: Iterable[object], batcher: Batcher) -> AsyncGenerator[SealedBatch, None]:
     """Batches of a source that blocks: the whole sync generator runs in the thread, one batch at a time."""
     thread = Offload(_THREAD_NAME)
     batches = _seal(source, batcher)
@@ -221,7 +170,7 @@ async def _aseal_in_thread(source: Iterable[object], batcher: _Batcher) -> Async
 
 
 async def _aseal_pulled(
-    source: AsyncIterable[object], batcher: _Batcher, max_group_bytes: int
+    source: AsyncIterable[object], batcher: Batcher, max_group_bytes: int
 ) -> AsyncGenerator[SealedBatch, None]:
     """Batches of an async source: items are pulled on the loop and worked on in the thread."""
     thread = Offload(_THREAD_NAME)
@@ -253,7 +202,7 @@ async def _groups(source: AsyncIterable[object], max_bytes: int) -> AsyncGenerat
             async for item in items:
                 group.append(item)
                 size = len(item) if isinstance(item, bytes | bytearray) else max_bytes
-                group_bytes += size + _ITEM_OVERHEAD_BYTES
+                group_bytes += size + _ITEM_COST_BYTES
                 if group_bytes >= max_bytes:
                     yield group
                     group, group_bytes = [], 0

@@ -4,7 +4,7 @@ A record is first made whole, piece by piece and never joined; only then are its
 goes wrong on the way concerns this record alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import orjson
@@ -48,13 +48,16 @@ def record_pieces(record: Record) -> Iterator[bytes]:
         _refuse(record)
 
 
-def whole_record(record: Record, line_number: int, *, max_line_bytes: int = MAX_LINE_BYTES) -> tuple[list[bytes], int]:
+def whole_record(
+    record: Record, line_number: int, *, max_line_bytes: int = MAX_LINE_BYTES, pause: Callable[[], None] | None = None
+) -> tuple[list[bytes], int]:
     """All pieces of a record's line, the LF included, and their size in bytes.
 
     Args:
         record: what to write; bytes may end with an LF or not.
         line_number: the record's place in its source, counted from 1.
         max_line_bytes: how long a line may be, its LF not counted.
+        pause: called now and then while a long piece is looked through.
 
     Raises:
         RecordError: the record cannot be written, is blank, or would be more than one line.
@@ -69,7 +72,7 @@ def whole_record(record: Record, line_number: int, *, max_line_bytes: int = MAX_
                 continue
             if ended:
                 raise RecordError(line_number, "it holds a line feed, and would be several lines: write it compactly")
-            ended = _ends_line(piece, line_number)
+            ended = _ends_line(piece, line_number, pause)
             size += len(piece)
             if size - ended <= max_line_bytes:
                 pieces.append(piece)
@@ -91,12 +94,14 @@ def whole_record(record: Record, line_number: int, *, max_line_bytes: int = MAX_
     return pieces, size
 
 
-def _ends_line(piece: bytes, line_number: int) -> bool:
+def _ends_line(piece: bytes, line_number: int, pause: Callable[[], None] | None) -> bool:
     """Whether a piece ends with the line's LF; one anywhere else is refused.
 
     A long piece is searched in parts: one search of 60 MB would hold the GIL for milliseconds.
     """
     for start in range(0, len(piece), CHUNK_BYTES):
+        if start and pause is not None:
+            pause()
         position = piece.find(b"\n", start, start + CHUNK_BYTES)
         if position == len(piece) - 1:
             return True

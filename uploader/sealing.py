@@ -98,8 +98,8 @@ class Sealer:
             return True
         return self.size + size <= self._target_batch_bytes and self.num_lines < self._max_lines
 
-    def add(self, pieces: Iterable[bytes], size: int, line_number: int) -> None:
-        """Take a whole line into the open batch; `work` then does the work.
+    def add(self, pieces: Iterable[bytes], size: int, line_number: int) -> bool:
+        """Take a whole line into the open batch; whether there is now a chunk to `work` on.
 
         Args:
             pieces: the line's bytes, LF included.
@@ -112,6 +112,7 @@ class Sealer:
         self._waiting_size += size
         self.size += size
         self.num_lines += 1
+        return self._waiting_size >= CHUNK_BYTES
 
     def work(self) -> Iterator[None]:
         """Hash and compress what waits, yielding after each chunk (half a millisecond of work, GIL free).

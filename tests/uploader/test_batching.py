@@ -3,6 +3,7 @@ import gzip
 import hashlib
 import io
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -197,6 +198,22 @@ def test_source_is_pulled_lazily_and_closed() -> None:
     assert pulled == [0, 1]
     batches.close()
     assert closed == [True]
+
+
+def test_uncompressed_batch_never_exists() -> None:
+    def records() -> Iterator[bytes]:
+        for number in range(28):
+            yield b"%d" % number * 500_000
+
+    batches = seal_records(records())
+    tracemalloc.start()
+    try:
+        (sealed,) = batches
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sealed.batch.size > 20_000_000
+    assert peak < 6_000_000
 
 
 def test_file_that_was_given_stays_open() -> None:

@@ -135,6 +135,12 @@ def test_line_feed_far_inside_a_long_piece_is_found() -> None:
             whole_record(bytes(line), 1)
 
 
+def test_long_line_is_looked_through_with_pauses() -> None:
+    pauses = []
+    whole_record(b"1" * (4 * CHUNK_BYTES), 1, pause=lambda: pauses.append(True))
+    assert len(pauses) == 3
+
+
 @pytest.mark.parametrize("record", [b"", b"\n", b" \t\r\n", Iterating(), Iterating(b" ", b" \n")])
 def test_blank_record_is_refused(record: Any) -> None:
     with pytest.raises(RecordError, match="blank"):
