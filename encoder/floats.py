@@ -49,13 +49,14 @@ def _from_table(multiples: Float64Array) -> bytes:
     cells = np.abs(multiples).astype(np.int64)
     # The sign bit turns n into -n - 1, which numpy counts from the table's end: -0.0 is the last cell.
     cells ^= multiples.view(np.int64) >> 63
-    text = float_cells().take(cells).tobytes()
-    # Two ways to drop the NULs: `replace` costs by the NUL, `translate` by the byte.
-    if text.count(b"\0", 0, _SAMPLE_BYTES) <= _FEW_NULS:
-        text = text.replace(b"\0", b"")
-    else:
-        text = text.translate(None, b"\0")
-    return b"[" + text[:-1] + b"]"
+    return b"[" + without_nuls(float_cells().take(cells).tobytes())[:-1] + b"]"
+
+
+def without_nuls(cells: bytes) -> bytes:
+    """Drop the NULs of cells; of the two ways, `replace` costs by the NUL and `translate` by the byte."""
+    if cells.count(b"\0", 0, _SAMPLE_BYTES) <= _FEW_NULS:
+        return cells.replace(b"\0", b"")
+    return cells.translate(None, b"\0")
 
 
 @functools.cache

@@ -27,6 +27,7 @@ from encoder.writers.anything import AnyWriter
 from encoder.writers.base import SIMPLE_DEPTH, Writer
 from encoder.writers.columns import ColumnWriter
 from encoder.writers.containers import DictWriter, ListWriter
+from encoder.writers.flat import compile_flat
 from encoder.writers.models import FieldPlan, Hook, ModelWriter
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
@@ -66,6 +67,7 @@ class _Compiler:
     def root(self) -> ModelWriter | None:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
         for model in self._models.values():
+            model.compiler = compile_flat
             model.gathered = not model.computed and _depth(model, frozenset()) <= SIMPLE_DEPTH
         return writer
 
@@ -94,9 +96,8 @@ class _Compiler:
             return self._union(schema)
         if kind == "tagged-union":
             return self._tagged(schema)
-        codec = None if resolved.function is None else COLUMN_DUMPERS.get(resolved.function)
-        if codec is not None:
-            return ColumnWriter(codec)
+        if resolved.function is not None and (codec := COLUMN_DUMPERS.get(resolved.function)):
+            return ColumnWriter(resolved.function, codec)
         return self._model(resolved) or Writer()
 
     def _items(self, schema: CoreSchema, key: str) -> Writer:

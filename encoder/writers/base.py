@@ -18,6 +18,8 @@ from typing import Any, ClassVar, Final
 
 import orjson
 
+from encoder.blocks import Block
+from encoder.columns import float_decimals
 from encoder.schema import Serializer, infer, is_model
 
 # A position inside a record: an object's key or an array's index.
@@ -88,6 +90,7 @@ class Run:
         weight: the weight of the simple values gathered since the last call of orjson.
         active: ids of the models being written, to find one that holds itself.
         memo: what costly computed fields share within one record.
+        block: the columns of the simple values that are held.
     """
 
     arguments: Mapping[str, Any]
@@ -99,7 +102,9 @@ class Run:
     exclude_unset: bool = False
     computed: bool = True
     by_alias: bool | None = None
+    variant: tuple[bool, bool | None] = (False, None)
     context: Any = None
+    block: Block = field(init=False)
 
     def size(self) -> int:
         """Bytes in `out`."""
@@ -110,7 +115,9 @@ class Run:
         self.exclude_unset = bool(self.arguments.get("exclude_unset", False))
         self.computed = not self.arguments.get("exclude_computed_fields", False)
         self.by_alias = self.arguments.get("by_alias")
+        self.variant = (self.exclude_none, self.by_alias)
         self.context = self.arguments.get("context")
+        self.block = Block(float_decimals(self.context))
 
 
 class Writer:

@@ -1,5 +1,6 @@
 """Columns of numbers held in numpy, whose serializer is known by its function."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from encoder.arrays import Column
@@ -7,7 +8,7 @@ from encoder.columns import ColumnCodec
 from encoder.writers.base import HEAVY, MAX_DEPTH, UNKNOWN, Run, Steps, TooDeepError, Writer, dumps
 
 # Values of a column that go out with their neighbours; a longer column has steps of its own.
-_SMALL: Final = 2048
+SMALL_COLUMN: Final = 2048
 
 # Values written by one call: 8,192 take 20 to 190 microseconds, by their type.
 _SLICE: Final = 8192
@@ -16,12 +17,13 @@ _SLICE: Final = 8192
 class ColumnWriter(Writer):
     """Writes the column of a field."""
 
-    __slots__ = ("_codec",)
+    __slots__ = ("_codec", "function")
 
     depth = 1
 
-    def __init__(self, codec: ColumnCodec) -> None:
-        """Args: how the column's serializer function is equalled."""
+    def __init__(self, function: Callable[..., Any], codec: ColumnCodec) -> None:
+        """Args: the column's serializer function, and how it is equalled."""
+        self.function = function
         self._codec = codec
 
     def simple(self, value: Any, run: Run) -> Any:
@@ -29,7 +31,7 @@ class ColumnWriter(Writer):
         if not self._codec.accepts(value):
             return UNKNOWN
         length = len(value)
-        if length > _SMALL:
+        if length > SMALL_COLUMN:
             return HEAVY
         run.weight += 8 * length
         return self._codec.writable(value, run.context)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final
 
-from encoder.filters import WHOLE, IndexFilter, Unclear
+from encoder.filters import WHOLE, IndexFilter, Kept, Unclear
 from encoder.schema import Serializer
 from encoder.writers.base import (
     HEAVY,
@@ -101,29 +101,31 @@ class ListWriter(Writer):
             yield from self._slices(value, run, gatherer, depth)
         else:
             # As many items as there were when the list was reached; another thread may append meanwhile.
+            simple = self._item.simple
             for index, item in enumerate(islice(value, len(value))):
-                kept, include, exclude = WHOLE if filter_ is None else filter_.of(index)
-                if kept:
-                    yield from self._write_item(index, item, run, include, exclude, gatherer, depth)
+                kept = WHOLE if filter_ is None else filter_.of(index)
+                if not kept[0]:
+                    continue
+                written: Any = UNKNOWN
+                if kept is WHOLE:
+                    weight = run.weight
+                    written = simple(item, run)
+                    if written is not HEAVY and written is not UNKNOWN:
+                        if gatherer.add(index, written, run.weight - weight):
+                            yield None
+                        continue
+                    run.block.forget()
+                yield from self._large_item(index, item, run, kept, written is HEAVY, gatherer, depth)
         gatherer.flush()
         run.out.append(b"]")
         yield None
 
-    def _write_item(
-        self, index: int, item: Any, run: Run, include: Any, exclude: Any, gatherer: ItemGatherer, depth: int
+    def _large_item(
+        self, index: int, item: Any, run: Run, kept: Kept, heavy: bool, gatherer: ItemGatherer, depth: int
     ) -> Steps:
-        steps: Steps | None = None
-        if include is None and exclude is None:
-            weight = run.weight
-            written = self._item.simple(item, run)
-            if written is not HEAVY and written is not UNKNOWN:
-                if gatherer.add(index, written, run.weight - weight):
-                    yield None
-                return
-            if written is HEAVY:
-                steps = self._item.steps(item, run, None, None, depth + 1)
-        else:
-            steps = self._item.steps(item, run, include, exclude, depth + 1)
+        """Write an item that has no simple form: by steps of its own, or by what pydantic makes of it."""
+        _, include, exclude = kept
+        steps = self._item.steps(item, run, include, exclude, depth + 1) if heavy or kept is not WHOLE else None
         if steps is None:
             yield from self._dump([item], index, run, include, exclude, gatherer, depth)
         else:
@@ -233,6 +235,7 @@ class DictWriter(Writer):
                 if gatherer.add(key, written, run.weight - weight + len(key)):
                     yield None
                 continue
+            run.block.forget()
             steps = self._value.steps(item, run, None, None, depth + 1) if written is HEAVY else None
             if steps is None:
                 tree = dumped(self._serializer(), {key: item}, run)[key]

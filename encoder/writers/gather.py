@@ -26,6 +26,8 @@ class MemberGatherer:
         """Hold a simple member; True where this made what was held go out."""
         self._held[key] = value
         self._weight += weight + 16
+        block = self._run.block
+        block.kept = len(block.order)
         if self._weight < MAX_WEIGHT:
             return False
         self.flush()
@@ -35,7 +37,10 @@ class MemberGatherer:
         """Write what is held."""
         if self._held:
             text = dumps(self._held, self._depth)
-            self._run.out.append(self._prefix + text[1:-1])
+            run = self._run
+            if run.block.order:
+                text = run.block.fill(text)
+            run.out.append(self._prefix + text[1:-1])
             self._prefix = b","
             self._held = {}
             self._weight = 0
@@ -67,6 +72,8 @@ class ItemGatherer:
             self._start = index
         self._held.append(value)
         self._weight += weight + 8
+        block = self._run.block
+        block.kept = len(block.order)
         if self._weight < MAX_WEIGHT:
             return False
         self.flush()
@@ -86,7 +93,10 @@ class ItemGatherer:
                 text = dumps(self._held, self._depth)
             except Unwritable as error:
                 raise shifted(error, self._start) from error.__cause__
-            self._run.out.append(self._prefix + text[1:-1])
+            run = self._run
+            if run.block.order:
+                text = run.block.fill(text)
+            run.out.append(self._prefix + text[1:-1])
             self._prefix = b","
             self._held = []
             self._weight = 0

@@ -32,6 +32,13 @@ Hook = Callable[[Any, dict[int, tuple[object, object]]], Generator[None, None, d
 _NOTHING: Final = object()
 
 
+# Gives an instance's simple form, or HEAVY or UNKNOWN.
+Flat = Callable[[Any, Run], Any]
+
+# What of a run decides which keys are written: exclude_none and by_alias.
+Variant = tuple[bool, bool | None]
+
+
 @dataclass(slots=True)
 class FieldPlan:
     """How one field is written.
@@ -59,15 +66,18 @@ class ModelWriter(Writer):
     """Writes the instances of exactly one class."""
 
     __slots__ = (
-        "_by_alias",
+        "_flats",
         "_serializer",
         "_taken",
+        "by_alias",
         "cls",
+        "compiler",
         "computed",
         "extra",
         "fields",
         "gathered",
         "hook",
+        "takes_extras",
     )
 
     depth = 1
@@ -84,8 +94,12 @@ class ModelWriter(Writer):
         self.hook: Hook | None = None
         # Whether an instance may have a simple form: nothing of it is unknown, computed or holds the class again.
         self.gathered = False
+        self.takes_extras = cls.model_config.get("extra") == "allow"
+        # Makes the function that gives simple forms; None has `slow` give them.
+        self.compiler: Callable[[ModelWriter, Variant], Flat] | None = None
+        self._flats: dict[Variant, Flat] = {}
         self._serializer = serializer
-        self._by_alias = by_alias
+        self.by_alias = by_alias
         self._taken: frozenset[str] = frozenset()
 
     def complete(self, fields: Mapping[str, FieldPlan], computed: tuple[FieldPlan, ...]) -> None:
@@ -99,11 +113,25 @@ class ModelWriter(Writer):
         """The fields' writers."""
         return tuple(plan.writer for plan in (*self.fields.values(), *self.computed))
 
+    def flat(self, variant: Variant) -> Flat:
+        """The function that gives simple forms in a run of this variant."""
+        made = self._flats.get(variant)
+        if made is None:
+            made = self.slow if self.compiler is None else self.compiler(self, variant)
+            self._flats[variant] = made
+        return made
+
     def simple(self, value: Any, run: Run) -> Any:
         """A dict of the fields' simple forms."""
+        if not self.gathered or run.exclude_unset:
+            return HEAVY if type(value) is self.cls else UNKNOWN
+        return self.flat(run.variant)(value, run)
+
+    def slow(self, value: Any, run: Run) -> Any:
+        """The simple form, whatever the order of the fields in the instance; the model of what is compiled."""
         if type(value) is not self.cls:
             return UNKNOWN
-        if not self.gathered or run.exclude_unset or extras_of(value):
+        if extras_of(value) or len(value.__dict__) < len(self.fields):
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         fields = self.fields
@@ -143,7 +171,7 @@ class ModelWriter(Writer):
         return self._steps(value, run, filter_, depth)
 
     def _aliased(self, run: Run) -> bool:
-        return self._by_alias if run.by_alias is None else run.by_alias
+        return self.by_alias if run.by_alias is None else run.by_alias
 
     def _steps(self, model: BaseModel, run: Run, filter_: NameFilter | None, depth: int) -> Steps:
         if depth >= MAX_DEPTH:
@@ -190,6 +218,7 @@ class ModelWriter(Writer):
                     ):
                         yield None
                     continue
+                run.block.forget()
             yield from self._member(model, plan, key, value, run, kept, written is HEAVY, gatherer, depth)
 
     def _extras(
@@ -212,6 +241,7 @@ class ModelWriter(Writer):
                     if gatherer.add(name, written, run.weight - weight):
                         yield None
                 else:
+                    run.block.forget()
                     plan = FieldPlan(name, name, self.extra)
                     yield from self._member(model, plan, name, value, run, kept, written is HEAVY, gatherer, depth)
 

@@ -26,9 +26,12 @@ class ScalarWriter(Writer):
 class LiteralWriter(Writer):
     """One of a few known texts or integers."""
 
-    __slots__ = ("_expected",)
+    __slots__ = ("_expected", "texts")
 
     def __init__(self, expected: Sequence[object]) -> None:
+        """Args: the values that are declared."""
+        # All of them, where all are texts.
+        self.texts = frozenset(expected) if all(type(value) is str for value in expected) else None
         self._expected = frozenset((type(value), value) for value in expected if type(value) in (str, int, bool))
 
     def simple(self, value: Any, run: Run) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from encoder.writers.base import HEAVY, UNKNOWN, Run, Steps, Writer
 from encoder.writers.models import ModelWriter
-from encoder.writers.scalars import TextWriter
+from encoder.writers.scalars import LiteralWriter, TextWriter
 
 
 class NullableWriter(Writer):
@@ -64,20 +64,28 @@ class UnionWriter(Writer):
 class TaggedWriter(Writer):
     """A union of models told apart by the value of one field."""
 
-    __slots__ = ("_discriminator", "_members")
+    __slots__ = ("_discriminator", "members")
 
     def __init__(self, discriminator: str, members: Mapping[type, tuple[object, ModelWriter]]) -> None:
         """Args: the field's name, and for each class its tag and writer."""
         self._discriminator = discriminator
-        self._members = dict(members)
+        self.members = dict(members)
 
     def children(self) -> tuple[Writer, ...]:
         """The members' writers."""
-        return tuple(writer for _, writer in self._members.values())
+        return tuple(writer for _, writer in self.members.values())
+
+    def told_by_literals(self) -> bool:
+        """Whether every member declares its tag as the one value that its discriminating field may have."""
+        for tag, writer in self.members.values():
+            field = writer.fields.get(self._discriminator)
+            if field is None or not isinstance(field.writer, LiteralWriter) or field.writer.texts != frozenset({tag}):
+                return False
+        return True
 
     def _member(self, value: Any) -> ModelWriter | None:
         """The member's writer, where class and tag agree and no declared field is missing."""
-        found = self._members.get(type(value))
+        found = self.members.get(type(value))
         if found is None:
             return None
         tag, writer = found

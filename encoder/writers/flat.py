@@ -1,0 +1,158 @@
+"""Compile a model class into one flat function that gives its simple form.
+
+The function takes the instance's `__dict__` apart in one go, checks each value's exact type, and builds the dict that
+orjson writes; a value that is not what the field declares, or too large, makes it give up. It is made from source text
+whose names are all numbers: field names, classes and functions reach it as bound constants.
+
+Columns are not put into the dict but held in the run's `Block`, with a mark in their place.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from encoder.blocks import BOOLS, FLOATS, INTS, MARK
+from encoder.columns import dump_bools, dump_floats, dump_ints
+from encoder.schema import extras_of
+from encoder.writers.base import HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
+from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
+from encoder.writers.containers import ListWriter
+from encoder.writers.models import FieldPlan, Flat, ModelWriter, Variant
+from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
+from encoder.writers.unions import TaggedWriter
+
+# The kinds of columns that a block takes: the list in `Block`, and the element types that can be joined exactly.
+_BLOCKS: Final[dict[Callable[..., Any], tuple[int, str, tuple[str, ...]]]] = {
+    dump_ints: (INTS, "ints", ("int32", "int64")),
+    dump_bools: (BOOLS, "bools", ("bool",)),
+    dump_floats: (FLOATS, "floats", ("float64", "float32")),
+}
+
+
+class Source:
+    """Source text of one function, and the constants that it names."""
+
+    def __init__(self, variant: Variant) -> None:
+        """Args: the variant that the function is for."""
+        self.variant = variant
+        self.lines: list[str] = []
+        self.constants: dict[str, Any] = {
+            "HEAVY": HEAVY,
+            "UNKNOWN": UNKNOWN,
+            "MARK": MARK,
+            "Verdict": Verdict,
+            "ndarray": np.ndarray,
+            "extras_of": extras_of,
+            "EMPTY": [],
+        }
+
+    def bind(self, value: Any) -> str:
+        """A name for a constant."""
+        name = f"c{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def add(self, indent: int, *lines: str) -> None:
+        """Append lines."""
+        self.lines += ["    " * indent + line for line in lines]
+
+    def function(self) -> Flat:
+        """The compiled function, which is called `flat`."""
+        namespace = dict(self.constants)
+        exec(compile("\n".join(self.lines), "<a flat writer>", "exec"), namespace)  # noqa: S102 - no name of a user's is in it
+        made: Flat = namespace["flat"]
+        return made
+
+
+def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
+    """Make the function that gives the simple form of a class's instances.
+
+    Args:
+        writer: the class's writer, one of those whose instances may have a simple form.
+        variant: what the run decides.
+    """
+    exclude_none = variant[0]
+    aliased = writer.by_alias if variant[1] is None else variant[1]
+    fields = tuple(writer.fields.values())
+    source = Source(variant)
+    names = source.bind(tuple(plan.name for plan in fields))
+    source.add(0, "def flat(model, run):")
+    source.add(1, f"if type(model) is not {source.bind(writer.cls)}: return UNKNOWN", "values = model.__dict__")
+    source.add(1, f"if tuple(values) != {names}: return {source.bind(writer.slow)}(model, run)")
+    if writer.takes_extras:
+        source.add(1, "if extras_of(model): return HEAVY")
+    if fields:
+        targets = "".join(f"v{index}, " for index in range(len(fields)))
+        source.add(1, f"{targets.rstrip()} = values.values()")
+    source.add(1, "out = {}", f"weight = {16 * len(fields)}")
+    for index, plan in enumerate(fields):
+        if not plan.excluded:
+            _field(source, f"v{index}", plan, exclude_none, plan.alias if aliased else plan.name)
+    source.add(1, f"if weight > {2 * MAX_WEIGHT}: return HEAVY", "run.weight += weight", "return out")
+    return source.function()
+
+
+def _field(source: Source, value: str, plan: FieldPlan, exclude_none: bool, key: str) -> None:
+    """One field: left out, null, or checked and put into the dict."""
+    put = f"out[{source.bind(key)}] = "
+    keep = "" if plan.exclude_if is None else f"if not {source.bind(plan.exclude_if)}({value}): "
+    if exclude_none:
+        source.add(1, f"if {value} is not None:")
+    elif plan.nullable:
+        source.add(1, f"if {value} is None:", f"    {keep}{put}None", "else:")
+    else:
+        source.add(1, "if True:")
+    if keep:
+        source.add(2, keep.rstrip())
+    _value(source, 3 if keep else 2, value, plan.writer, put)
+
+
+def _value(source: Source, indent: int, value: str, writer: Writer, put: str) -> None:
+    """Check a value that is not None against its declared type, and put it into the dict."""
+    if isinstance(writer, ScalarWriter):
+        source.add(indent, f"if type({value}) is not {source.bind(writer.exact)}: return HEAVY", f"{put}{value}")
+    elif isinstance(writer, TextWriter):
+        source.add(indent, f"if type({value}) is not str: return HEAVY", f"length = len({value})")
+        source.add(indent, f"if length > {TEXT_SLICE}: return HEAVY", "weight += length", f"{put}{value}")
+    elif isinstance(writer, LiteralWriter) and writer.texts is not None:
+        known = source.bind(writer.texts)
+        source.add(indent, f"if type({value}) is not str or {value} not in {known}: return HEAVY", f"{put}{value}")
+    elif isinstance(writer, ColumnWriter) and writer.function in _BLOCKS:
+        _column(source, indent, value, writer, put)
+    elif isinstance(writer, ModelWriter):
+        _call(source, indent, value, source.bind(writer.flat(source.variant)), put)
+    elif isinstance(writer, TaggedWriter) and writer.told_by_literals():
+        flats = {cls: member.flat(source.variant) for cls, (_, member) in writer.members.items()}
+        source.add(indent, f"flat = {source.bind(flats)}.get(type({value}))", "if flat is None: return HEAVY")
+        _call(source, indent, value, "flat", put)
+    elif isinstance(writer, ListWriter):
+        source.add(indent, f"if type({value}) is list and not {value}: {put}EMPTY", "else:")
+        _simple(source, indent + 1, value, writer, put)
+    else:
+        _simple(source, indent, value, writer, put)
+
+
+def _column(source: Source, indent: int, value: str, writer: ColumnWriter, put: str) -> None:
+    """A column: held in the block, a mark in its place."""
+    kind, held, types = _BLOCKS[writer.function]
+    dtypes = [source.bind(np.dtype(name)) for name in types]
+    known = " or ".join(f"dtype is {dtype}" for dtype in dtypes)
+    source.add(indent, f"if type({value}) is not ndarray or {value}.ndim != 1: return HEAVY")
+    source.add(indent, f"length = len({value})", f"dtype = {value}.dtype")
+    source.add(indent, f"if length > {SMALL_COLUMN}: return HEAVY")
+    source.add(indent, f"if not length: {put}EMPTY")
+    source.add(indent, f"elif {known}:")
+    source.add(indent + 1, "block = run.block", f"block.order.append({kind})", f"block.{held}.append({value})")
+    source.add(indent + 1, "weight += 8 * length", f"{put}MARK")
+    source.add(indent, "else:")
+    _simple(source, indent + 1, value, writer, put)
+
+
+def _simple(source: Source, indent: int, value: str, writer: Writer, put: str) -> None:
+    """Whatever else: what its own writer says."""
+    _call(source, indent, value, source.bind(writer.simple), put)
+
+
+def _call(source: Source, indent: int, value: str, function: str, put: str) -> None:
+    source.add(indent, f"simple = {function}({value}, run)", "if type(simple) is Verdict: return HEAVY", f"{put}simple")
