@@ -40,6 +40,7 @@ class AsyncUpload:
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._source_error: Exception | None = None
 
     async def run(self, batches: AsyncGenerator[SealedBatch, None]) -> list[UploadReceipt]:
         """Send every batch of a source and return the receipts in batch order. The source is closed.
@@ -56,6 +57,8 @@ class AsyncUpload:
                 await self._wake.wait()
                 self._wake.clear()
                 await self._settle()
+            if self._source_error is not None:
+                raise self._source_error
         except BaseException as error:  # noqa: BLE001 - raised again below
             self._window.stop(error)
         await self._finish(producer)
@@ -72,8 +75,8 @@ class AsyncUpload:
                         self._room.clear()
                         await self._room.wait()
                     self._start(delivery)
-        except Exception as error:  # noqa: BLE001 - raised by `run`
-            self._window.stop(error)
+        except Exception as error:  # noqa: BLE001 - raised by `run`: what is under way is no worse for it
+            self._source_error = error
 
     def _start(self, delivery: Delivery) -> None:
         number = self._window.start(delivery)

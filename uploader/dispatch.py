@@ -5,6 +5,7 @@ Rules:
 2. Receipts are reported in batch order: one is due when every batch before it has ended.
 3. The first failure stops everything: nothing starts any more, what is under way ends.
 4. After that, what was committed is due all the same, also behind the batch that failed.
+5. A source that fails is no such failure: what it gave before is sent, retries included, and then its error is raised.
 
 The shells (`uploader/uploads.py`, `uploader/async_uploads.py`) start and wait; they decide nothing.
 """

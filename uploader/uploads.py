@@ -63,7 +63,15 @@ class ThreadedUpload:
         return self._window.receipts
 
     def _send_all(self, batches: Iterator[SealedBatch]) -> None:
-        for sealed in batches:
+        source_error: Exception | None = None
+        while True:
+            try:
+                sealed = next(batches, None)
+            except Exception as error:  # noqa: BLE001 - raised below: what is under way is no worse for it
+                source_error = error
+                break
+            if sealed is None:
+                break
             delivery = Delivery(sealed)
             del sealed
             self._settle()
@@ -72,8 +80,11 @@ class ThreadedUpload:
             if self._window.failure is not None:
                 return
             self._start(delivery)
+            del delivery
         while self._window.failure is None and self._window.in_flight:
             self._wait()
+        if source_error is not None:
+            raise source_error
 
     def _start(self, delivery: Delivery) -> None:
         if len(self._threads) <= self._window.in_flight:
