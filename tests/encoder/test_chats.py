@@ -1,0 +1,167 @@
+"""Chats become episodes: by hand, and every real chat at hand."""
+
+import pickle
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import BaseModel
+
+from encoder.chats import from_messages
+from encoder.errors import ChatError, EncodeError
+from encoder.records import AgentConfig, AgentInfo, Episode, TaskData, TraceTask
+
+CHAT: list[dict[str, Any]] = [
+    {"role": "system", "content": "be brief"},
+    {"role": "user", "content": "2+2?"},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{"}}]},
+    {"role": "tool", "content": "4"},
+    {"role": "assistant", "content": "4", "logprobs": [1]},
+]
+
+
+def test_the_shape_of_an_episode() -> None:
+    episode = from_messages(CHAT)
+    (trace,) = episode.traces
+    assert [node.parent for node in trace.nodes] == [None, 0, 1, 2, 3]
+    assert [node.message.role for node in trace.nodes] == [message["role"] for message in CHAT]
+    assert not any(node.sampled for node in trace.nodes)
+    assert trace.rewards == {}
+    assert trace.info == {"unmapped": {"messages[4]": {"logprobs": [1]}}}
+    assert trace.is_completed
+    assert trace.ok
+    assert episode.ok
+    assert trace.task == episode.task == TraceTask(type="Chat", data=TaskData())
+    assert trace.agent == AgentInfo(config=AgentConfig())
+    assert episode.to_json() == orjson.dumps(episode.to_record())
+
+
+def test_an_empty_chat() -> None:
+    episode = from_messages([])
+    assert episode.traces[0].nodes == []
+    assert Episode.model_validate_json(episode.to_json()) == episode
+
+
+class MathTask(TaskData):
+    answer: int = 4
+
+
+def test_task_agent_and_info() -> None:
+    episode = from_messages(iter(CHAT), task=MathTask(), agent="solver", info={"source": "here"})
+    assert episode.task.type == "MathTask"
+    assert episode.traces[0].agent.name == "solver"
+    assert episode.traces[0].info["source"] == "here"
+    named = from_messages(CHAT, task="sums", agent=AgentInfo(config=AgentConfig(), name="a"))
+    assert named.task.data.name == "sums"
+    task = TraceTask(type="T", data=TaskData(), key="k")
+    assert from_messages(CHAT, task=task).task == task
+
+
+@pytest.mark.parametrize("reward", [0, 1.5, -1.0, 5e-324, 1.7e308, True])
+def test_rewards(reward: float) -> None:
+    (trace,) = from_messages(CHAT, reward=reward).traces
+    assert trace.rewards["reward"] is not None
+    assert trace.rewards["reward"].score == reward
+    assert trace.rewards["reward"].weight == 1.0
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), 10**400])
+def test_rewards_that_are_no_finite_number_are_null(reward: float) -> None:
+    assert from_messages(CHAT, reward=reward).traces[0].rewards == {"reward": None}
+
+
+def test_times_are_those_of_the_messages() -> None:
+    stamps: list[Any] = [None, 10, True, "later", float("nan"), 12.5]
+    nodes = from_messages([{"role": "user", "timestamp": stamp} for stamp in stamps]).traces[0].nodes
+    assert [node.timestamp for node in nodes] == [0.0, 10.0, 10.0, 10.0, 10.0, 12.5]
+
+
+def test_ids_depend_on_all_that_was_given() -> None:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"reward": 1.0},
+        {"reward": 2.0},
+        {"task": "x"},
+        {"agent": "x"},
+        {"info": {"x": 1}},
+    ]
+    ids = {from_messages(CHAT, **variant).id for variant in variants} | {from_messages(CHAT[:-1]).id}
+    assert len(ids) == len(variants) + 1
+    episode = from_messages(CHAT)
+    assert episode.id != episode.traces[0].id
+    assert from_messages(CHAT).to_json() == episode.to_json()
+
+
+class Message(BaseModel):
+    role: str
+    content: str
+    refusal: str | None = None
+
+
+def test_messages_may_be_models() -> None:
+    episode = from_messages([Message(role="user", content="hi")])
+    assert episode == from_messages([{"role": "user", "content": "hi", "refusal": None}])
+    assert episode.traces[0].info == {}
+
+
+@pytest.mark.parametrize(
+    ("chat", "text"),
+    [
+        ("hello", "chat: a chat is a list of messages, not str"),
+        ({"messages": CHAT}, "chat: a chat is a list of messages, not dict; pass its messages"),
+        (None, "chat: a chat is a list of messages, not NoneType"),
+        (b"[]", "chat: .* not bytes"),
+        ([CHAT[0], "hello"], "message 1: a message is a mapping, not str"),
+        ([None], "message 0: a message is a mapping, not NoneType"),
+        ([{("a", "b"): 1}], "message 0: it cannot be written as JSON"),
+    ],
+)
+def test_what_is_no_chat(chat: Any, text: str) -> None:
+    with pytest.raises(ChatError, match=text) as caught:
+        from_messages(chat)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_reward_that_is_no_number() -> None:
+    with pytest.raises(ChatError, match="a reward is a number, not str"):
+        from_messages(CHAT, reward="1")  # type: ignore[arg-type]
+
+
+def check(chat: dict[str, Any]) -> None:
+    episode = from_messages(chat["messages"], reward=chat["reward"], info={"source": chat["source"]})
+    text = episode.to_json()
+    assert text == orjson.dumps(episode.to_record(), option=orjson.OPT_SERIALIZE_NUMPY)
+    assert text == from_messages(chat["messages"], reward=chat["reward"], info={"source": chat["source"]}).to_json()
+    again = Episode.model_validate_json(text)
+    assert again == episode
+    assert again.to_json() == text
+    for node, message in zip(episode.traces[0].nodes, chat["messages"], strict=True):
+        check_message(node.message.model_dump(), message)
+
+
+def check_message(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """Nothing of a message is lost."""
+    assert ours["role"] == theirs["role"]
+    assert theirs["content"] is None or isinstance(theirs["content"], list) or ours["content"] == theirs["content"]
+    assert theirs.get("reasoning_content") == ours.get("reasoning_content")
+    for mine, given in zip(ours.get("tool_calls") or [], theirs.get("tool_calls") or [], strict=True):
+        assert (mine["id"], mine["name"]) == (given["id"], given["function"]["name"])
+        assert mine["arguments"] == given["function"]["arguments"]
+
+
+def test_real_chats(trajectories: list[dict[str, Any]]) -> None:
+    for chat in trajectories:
+        check(chat)
+    ids = {from_messages(chat["messages"], reward=chat["reward"]).id for chat in trajectories}
+    assert len(ids) > 0.9 * len(trajectories)
+
+
+def test_edge_chats(edge_chats: list[dict[str, Any]]) -> None:
+    for chat in edge_chats:
+        if "lone_surrogate" not in chat["edge"]:
+            check(chat)
+            continue
+        episode = from_messages(chat["messages"], reward=chat["reward"])
+        with pytest.raises(EncodeError) as caught:
+            episode.to_json()
+        assert caught.value.path.startswith("$.traces[0].nodes[")
