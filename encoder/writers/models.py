@@ -110,8 +110,8 @@ class ModelWriter(Writer):
         self._taken = frozenset({plan.name for plan in plans} | {plan.alias for plan in plans})
 
     def children(self) -> tuple[Writer, ...]:
-        """The fields' writers."""
-        return tuple(plan.writer for plan in (*self.fields.values(), *self.computed))
+        """The writers of the fields that are written."""
+        return tuple(plan.writer for plan in (*self.fields.values(), *self.computed) if not plan.excluded)
 
     def flat(self, variant: Variant) -> Flat:
         """The function that gives simple forms in a run of this variant."""
