@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 from typing import Any, Final
 
-from encoder.writers.base import MAX_DEPTH, MAX_WEIGHT, TEXT_SLICE, Run, Steps, TooDeepError, dumps
+from encoder.writers.base import MAX_DEPTH, MAX_WEIGHT, TEXT_SLICE, Label, Run, Steps, TooDeepError, Unwritable, dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 from encoder.writers.scalars import write_text
 
@@ -136,7 +136,7 @@ def _write_container(
         item, convert = value, foreign
         room = weigh(item, MAX_WEIGHT, strict=convert is not None)
         if room == FOREIGN and convert is not None and type(item) not in (dict, list):
-            item, convert = convert(item, run), None
+            item, convert = _converted(label, item, convert, run), None
             room = weigh(item, MAX_WEIGHT)
         if room < 0:
             gatherer.separate(label)
@@ -146,3 +146,11 @@ def _write_container(
     gatherer.flush()
     run.out.append(brackets[1:])
     yield None
+
+
+def _converted(label: Label, item: Any, convert: Foreign, run: Run) -> Any:
+    """What is made of a foreign item; an error is told by the item's position."""
+    try:
+        return convert(item, run)
+    except Unwritable as error:
+        raise Unwritable((label, *error.tail)) from error.__cause__

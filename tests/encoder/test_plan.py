@@ -1,0 +1,151 @@
+"""Which writer a class's fields get: the fast ones where all is known, a plain `Writer` where it is not."""
+
+import datetime
+from collections.abc import Generator
+from typing import Annotated, Any
+
+import pytest
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PlainSerializer,
+    RootModel,
+    computed_field,
+    field_serializer,
+    model_serializer,
+)
+
+from encoder.encode import to_json
+from encoder.plan import plan_of
+from encoder.records import Episode
+from encoder.writers.base import Writer
+from encoder.writers.columns import ColumnWriter
+from encoder.writers.models import ModelWriter
+
+
+def opaque_paths(writer: Writer, path: str = "", above: tuple[Writer, ...] = ()) -> list[str]:
+    """The paths of the places that only pydantic can write."""
+    if type(writer) is Writer:
+        return [path]
+    if writer in above:
+        return []
+    inner = (*above, writer)
+    if not isinstance(writer, ModelWriter):
+        return [found for child in writer.children() for found in opaque_paths(child, path, inner)]
+    fields = [plan for plan in (*writer.fields.values(), *writer.computed) if not plan.excluded]
+    return [found for plan in fields for found in opaque_paths(plan.writer, f"{path}.{plan.name}", inner)]
+
+
+def test_of_an_episode_only_what_is_small_is_left_to_pydantic() -> None:
+    plan = plan_of(Episode)
+    assert plan is not None
+    assert {path.removeprefix(".traces") for path in opaque_paths(plan)} == {".task.data", ".mm_token_type_id_map"}
+
+
+def test_nodes_have_a_simple_form_and_columns_a_writer() -> None:
+    plan = plan_of(Episode)
+    assert plan is not None
+    (traces,) = plan.fields["traces"].writer.children()
+    assert isinstance(traces, ModelWriter)
+    (node,) = traces.fields["nodes"].writer.children()
+    assert isinstance(node, ModelWriter)
+    assert node.gathered
+    columns = {name for name, field in node.fields.items() if isinstance(field.writer, ColumnWriter)}
+    assert columns >= {"token_ids", "mask", "is_content", "logprobs", "advantages", "entropies"}
+
+
+class Serialized(BaseModel):
+    number: int = 1
+    other: Annotated[int, PlainSerializer(str)] = 2
+    day: datetime.date = datetime.date(2026, 1, 2)
+
+    @field_serializer("number")
+    def as_text(self, number: int) -> str:
+        return f"<{number}>"
+
+
+def test_what_a_serializer_writes_is_left_to_pydantic() -> None:
+    plan = plan_of(Serialized)
+    assert plan is not None
+    assert opaque_paths(plan) == [".number", ".other", ".day"]
+    assert to_json(Serialized()) == b'{"number":"<1>","other":"2","day":"2026-01-02"}'
+
+
+class Whole(BaseModel):
+    number: int = 1
+
+    @model_serializer
+    def as_list(self) -> list[int]:
+        return [self.number]
+
+
+class Rooted(RootModel[list[int]]):
+    pass
+
+
+class Dumping(BaseModel):
+    number: int = 1
+
+    def model_dump(self, **arguments: Any) -> dict[str, Any]:
+        return {"mine": self.number}
+
+
+@pytest.mark.parametrize("model", [Whole(), Rooted([1, 2]), Dumping()])
+def test_a_class_that_writes_itself_has_no_plan(model: BaseModel) -> None:
+    assert plan_of(type(model)) is None
+    assert to_json(model) in (b"[1]", b"[1,2]", b'{"mine":1}')
+
+
+class Hexed(BaseModel):
+    model_config = ConfigDict(ser_json_bytes="hex")
+    data: Any = b"\xff"
+
+
+class Based(BaseModel):
+    model_config = ConfigDict(ser_json_bytes="base64")
+    hexed: Hexed = Hexed()
+    data: Any = b"\xff"
+
+
+def test_a_nested_class_of_other_settings_is_left_to_pydantic() -> None:
+    plan = plan_of(Based)
+    assert plan is not None
+    assert opaque_paths(plan) == [".hexed"]
+    assert to_json(Based()) == b'{"hexed":{"data":"_w=="},"data":"_w=="}'
+
+
+class Stepwise(BaseModel):
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def cost(self) -> int:
+        return 1
+
+    def __encoder_computed__(self, memo: dict[int, tuple[object, object]]) -> Generator[None, None, dict[str, object]]:
+        yield None
+        return {"cost": 1}
+
+
+class Overriding(Stepwise):
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def cost(self) -> int:
+        return 2
+
+
+def test_the_hook_of_a_base_does_not_speak_for_a_property_that_a_subclass_overrides() -> None:
+    base, subclass = plan_of(Stepwise), plan_of(Overriding)
+    assert base is not None
+    assert base.hook is not None
+    assert subclass is not None
+    assert subclass.hook is None
+    assert to_json(Overriding()) == b'{"cost":2}'
+
+
+def test_a_class_is_compiled_once_and_again_when_it_was_rebuilt() -> None:
+    class Rebuilt(BaseModel):
+        number: int = 1
+
+    first = plan_of(Rebuilt)
+    assert plan_of(Rebuilt) is first
+    Rebuilt.model_rebuild(force=True)
+    assert plan_of(Rebuilt) is not first
