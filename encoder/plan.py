@@ -19,6 +19,7 @@ from encoder.schema import (
     Schemas,
     Serializer,
     Shape,
+    is_pure,
     root_schema,
     serializer_of,
     settings,
@@ -68,7 +69,11 @@ class _Compiler:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
         for model in self._models.values():
             model.compiler = compile_flat
-            model.gathered = not model.computed and _depth(model, frozenset()) <= SIMPLE_DEPTH
+            model.gathered = (
+                not model.computed
+                and all(plan.exclude_if is None or is_pure(plan.exclude_if) for plan in model.fields.values())
+                and _depth(model, frozenset()) <= SIMPLE_DEPTH
+            )
         return writer
 
     def _writer(self, schema: CoreSchema) -> Writer:

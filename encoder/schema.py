@@ -16,6 +16,11 @@ from pydantic_core import core_schema as core
 
 CoreSchema = dict[str, Any]
 
+# What `exclude_if` takes.
+Condition = Callable[[Any], bool]
+
+_pure: list[Condition] = []
+
 # Dumps values of one schema to Python objects.
 Serializer = SchemaSerializer
 
@@ -85,7 +90,7 @@ class Field:
     alias: str
     schema: CoreSchema
     excluded: bool = False
-    exclude_if: Callable[[Any], bool] | None = None
+    exclude_if: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,17 @@ class Shape:
     fields: tuple[Field, ...]
     computed: tuple[Field, ...]
     by_alias: bool
+
+
+def pure(function: Condition) -> Condition:
+    """Declare that an `exclude_if` looks at its value and does nothing else, so that it may be called again."""
+    _pure.append(function)
+    return function
+
+
+def is_pure(function: Condition) -> bool:
+    """Whether a function was declared to be `pure`."""
+    return any(function is known for known in _pure)  # what is callable need not be hashable
 
 
 def settings(cls: type[BaseModel]) -> tuple[object, ...]:

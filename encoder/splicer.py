@@ -6,6 +6,7 @@ at any depth, and an error's path is known when it happens.
 
 import re
 from collections.abc import Iterator
+from types import NoneType
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -23,7 +24,14 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # Arguments that change what is written everywhere: the whole record is dumped by pydantic.
 _WHOLE_ARGUMENTS: Final = ("exclude_defaults", "round_trip", "serialize_as_any", "polymorphic_serialization")
-_FLAGS: Final = ("exclude_unset", "exclude_none", "exclude_computed_fields")
+_FLAGS: Final = (
+    "exclude_unset",
+    "exclude_defaults",
+    "exclude_none",
+    "exclude_computed_fields",
+    "round_trip",
+    "serialize_as_any",
+)
 
 
 def splice(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
@@ -84,8 +92,12 @@ def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
 
 
 def _is_plain(arguments: dict[str, Any]) -> bool:
-    return not any(arguments.get(name) for name in _WHOLE_ARGUMENTS) and all(
-        isinstance(arguments.get(name, False), bool) for name in _FLAGS
+    """Whether the arguments are such that a plan can follow them; pydantic refuses what is none of their values."""
+    return (
+        not any(arguments.get(name) for name in _WHOLE_ARGUMENTS)
+        and all(type(arguments.get(name, False)) is bool for name in _FLAGS)
+        and type(arguments.get("by_alias")) in (bool, NoneType)
+        and (type(arguments.get("warnings", True)) is bool or arguments["warnings"] in ("none", "warn", "error"))
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from encoder.arrays import to_bool_column, to_float_column, to_int_column
 from encoder.columns import BoolColumn, ExpertArray, FloatColumn, IntColumn
 from encoder.records.messages import Message, Tool
+from encoder.schema import pure
 
 
 class ArrayModel(BaseModel):
@@ -58,6 +59,7 @@ class SamplingMask(ArrayModel):
     counts: IntColumn
 
 
+@pure
 def _is_empty(items: list[Any]) -> bool:
     return not items
 

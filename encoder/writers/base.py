@@ -186,6 +186,19 @@ def dumps_alone(value: Any) -> bytes:
     return orjson.dumps(value, option=_OPTIONS)
 
 
+def is_writable_key(key: object) -> bool:
+    """Whether pydantic leaves a key as it is: exactly a str, and no lone surrogate in it."""
+    if type(key) is not str:
+        return False
+    if key.isascii():
+        return True
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def locate(value: Any, write: Callable[[Any], object]) -> tuple[Label, ...]:
     """Where inside a value the first part stands that cannot be written by itself."""
     path: list[Label] = []

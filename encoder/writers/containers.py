@@ -17,6 +17,7 @@ from encoder.writers.base import (
     Unwritable,
     Writer,
     dumped,
+    is_writable_key,
 )
 from encoder.writers.gather import ItemGatherer, MemberGatherer, shifted
 from encoder.writers.plain import weigh, write_tree
@@ -135,8 +136,9 @@ class ListWriter(Writer):
     def _slices(self, value: list[Any], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
         """Numbers, or items that only pydantic knows: many by one call."""
         size = _DUMPED_AT_ONCE if self._exact is None else _NUMBERS
-        for start in range(0, len(value), size):
-            items = value[start : start + size]
+        end = len(value)  # as many items as there are now; a serializer, or another thread, may append
+        for start in range(0, end, size):
+            items = value[start : min(start + size, end)]
             if self._exact is not None and set(map(type, items)) == {self._exact}:
                 gatherer.write(start, items)
             else:
@@ -156,6 +158,7 @@ class ListWriter(Writer):
         depth: int,
     ) -> Steps:
         """Have pydantic dump some items as it dumps them inside of the whole list."""
+        gatherer.flush()  # a serializer of the user's may change what is held
         try:
             trees = dumped(
                 self._serializer(),
@@ -201,7 +204,7 @@ class DictWriter(Writer):
         simple = self._value.simple
         members = {}
         for key, item in tuple(value.items()):
-            if not _writable_key(key):
+            if not is_writable_key(key):
                 return UNKNOWN
             written = simple(item, run)
             run.weight += len(key) + 8
@@ -222,7 +225,7 @@ class DictWriter(Writer):
         # Keys that pydantic would change may become equal to others: such a dict cannot be split.
         keys = iter(tuple(value))
         while some := tuple(islice(keys, 1024)):
-            if not all(map(_writable_key, some)):
+            if not all(map(is_writable_key, some)):
                 yield from write_tree(dumped(self._serializer(), value, run), run, depth)
                 return
             yield None
@@ -237,24 +240,11 @@ class DictWriter(Writer):
                 continue
             run.block.forget()
             steps = self._value.steps(item, run, None, None, depth + 1) if written is HEAVY else None
+            gatherer.separate(key)
             if steps is None:
                 tree = dumped(self._serializer(), {key: item}, run)[key]
                 steps = write_tree(tree, run, depth + 1)
-            gatherer.separate(key)
             yield key, steps
         gatherer.flush()
         run.out.append(b"}")
         yield None
-
-
-def _writable_key(key: object) -> bool:
-    """Whether pydantic leaves a key as it is: exactly a str, and no lone surrogate in it."""
-    if type(key) is not str:
-        return False
-    if key.isascii():
-        return True
-    try:
-        key.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

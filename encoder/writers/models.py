@@ -19,6 +19,7 @@ from encoder.writers.base import (
     TooDeepError,
     Writer,
     dumped,
+    is_writable_key,
 )
 from encoder.writers.gather import MemberGatherer
 from encoder.writers.plain import weigh, write_tree
@@ -131,7 +132,7 @@ class ModelWriter(Writer):
         """The simple form, whatever the order of the fields in the instance; the model of what is compiled."""
         if type(value) is not self.cls:
             return UNKNOWN
-        if extras_of(value) or len(value.__dict__) < len(self.fields):
+        if (self.takes_extras and extras_of(value)) or not self.is_whole(value):
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         fields = self.fields
@@ -165,10 +166,24 @@ class ModelWriter(Writer):
                 filter_ = NameFilter(include, exclude)
             except Unclear:
                 return None
-        extras = extras_of(value)
-        if extras and not self._taken.isdisjoint(extras):
-            return None  # keys that collapse into one
+        if not self._has_plain_keys(value):
+            return None
         return self._steps(value, run, filter_, depth)
+
+    def is_whole(self, model: BaseModel) -> bool:
+        """Whether no declared field is missing: inside of a union, pydantic minds."""
+        return self.fields.keys() <= model.__dict__.keys()
+
+    def _has_plain_keys(self, model: BaseModel) -> bool:
+        """Whether pydantic writes the instance's keys as they are, and none of them twice.
+
+        It refuses an attribute whose name it cannot read, though it would leave it out.
+        """
+        extras = extras_of(model) if self.takes_extras else None
+        if extras and not (self._taken.isdisjoint(extras) and all(map(is_writable_key, tuple(extras)))):
+            return False
+        stray = model.__dict__.keys() - self.fields.keys()
+        return not stray or all(map(is_writable_key, stray))
 
     def _aliased(self, run: Run) -> bool:
         return self.by_alias if run.by_alias is None else run.by_alias
@@ -182,7 +197,7 @@ class ModelWriter(Writer):
         run.out.append(b"{")
         gatherer = MemberGatherer(run, depth)
         yield from self._declared(model, run, filter_, gatherer, depth)
-        extras = extras_of(model)
+        extras = extras_of(model) if self.takes_extras else None
         if extras:
             yield from self._extras(model, extras, run, filter_, gatherer, depth)
         if self.computed and run.computed:
@@ -261,6 +276,7 @@ class ModelWriter(Writer):
         _, include, exclude = kept
         steps = plan.writer.steps(value, run, include, exclude, depth + 1) if heavy or kept is not WHOLE else None
         if steps is None:
+            gatherer.flush()
             yield key, self._dumped(model, plan.name, run, include, exclude, gatherer, depth)
         elif plan.exclude_if is None or not plan.exclude_if(value):
             gatherer.separate(key)
@@ -276,6 +292,7 @@ class ModelWriter(Writer):
         gatherer: MemberGatherer,
         depth: int,
     ) -> Steps:
+        """Write what pydantic makes of one field; a serializer may change what is held, so nothing is."""
         members = dumped(
             self._serializer,
             model,
@@ -305,6 +322,7 @@ class ModelWriter(Writer):
                 continue
             key = plan.alias if aliased else plan.name
             if kept[1] is not None or kept[2] is not None or plan.serializer is None:
+                gatherer.flush()
                 yield key, self._dumped(model, plan.name, run, kept[1], kept[2], gatherer, depth)
                 continue
             value = known[plan.name] if plan.name in known else getattr(model, plan.name)

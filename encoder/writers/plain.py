@@ -96,7 +96,9 @@ def write_tree(value: Any, run: Run, depth: int, foreign: Foreign | None = None)
     elif kind is dict and (yield from has_plain_keys(value)):
         yield from _write_container(_members(value), run, depth, foreign, MemberGatherer(run, depth), b"{}")
     elif kind is list:
-        yield from _write_container(enumerate(value), run, depth, foreign, ItemGatherer(run, depth), b"[]")
+        yield from _write_container(
+            enumerate(islice(value, len(value))), run, depth, foreign, ItemGatherer(run, depth), b"[]"
+        )
     elif foreign is None or kind is str or kind in _SCALARS:
         run.out.append(dumps(value, depth))
         yield None
@@ -136,6 +138,7 @@ def _write_container(
         item, convert = value, foreign
         room = weigh(item, MAX_WEIGHT, strict=convert is not None)
         if room == FOREIGN and convert is not None and type(item) not in (dict, list):
+            gatherer.flush()  # a serializer of the user's may change what is held
             item, convert = _converted(label, item, convert, run), None
             room = weigh(item, MAX_WEIGHT)
         if room < 0:

@@ -89,7 +89,7 @@ class TaggedWriter(Writer):
         if found is None:
             return None
         tag, writer = found
-        if value.__dict__.get(self._discriminator) != tag or len(value.__dict__) < len(writer.fields):
+        if value.__dict__.get(self._discriminator) != tag or not writer.is_whole(value):
             return None
         return writer
 

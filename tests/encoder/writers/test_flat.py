@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from encoder.columns import BoolColumn, FloatColumn, IntColumn
 from encoder.plan import plan_of
+from encoder.schema import pure
 from encoder.writers.base import HEAVY, TEXT_SLICE, UNKNOWN, Run, dumps
 from encoder.writers.models import ModelWriter
 
@@ -18,6 +19,11 @@ class Part(BaseModel):
     text: str = ""
 
 
+@pure
+def is_empty(parts: list[Part]) -> bool:
+    return not parts
+
+
 class Node(BaseModel):
     model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
 
@@ -25,7 +31,7 @@ class Node(BaseModel):
     score: float = 0.5
     flag: bool = False
     hidden: int = Field(default=1, exclude=True)
-    parts: list[Part] = Field(default_factory=list, exclude_if=lambda parts: not parts)
+    parts: list[Part] = Field(default_factory=list, exclude_if=is_empty)
     part: Part = Part()
     other_name: str = Field(default="x", serialization_alias="otherName")
     ids: IntColumn = Field(default_factory=lambda: np.array([1, 2], dtype=np.int32))
