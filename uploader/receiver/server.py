@@ -1,0 +1,111 @@
+"""Runs the receiver with uvicorn until a signal ends it."""
+
+import logging
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from uploader.receiver.app import create_app
+from uploader.receiver.settings import ReceiverSettings
+
+DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 8083
+_BACKLOG: Final = 256
+#: How long uploads that have begun may go on after a signal.
+_GRACE_S: Final = 10
+
+
+def serve(
+    data_dir: Path | str,
+    host: str = DEFAULT_HOST,
+    port: int = DEFAULT_PORT,
+    api_key: str | None = None,
+    *,
+    settings: ReceiverSettings | None = None,
+    log_level: str = "info",
+) -> None:
+    """Serve until SIGTERM or SIGINT; uploads that have begun are finished first.
+
+    The first line on standard output is the receiver's URL, once it accepts connections. Logs go to standard
+    error.
+
+    Args:
+        data_dir: where everything is stored; created when missing.
+        host: the address to listen on; only this machine reaches the default.
+        port: the port; 0 picks a free one.
+        api_key: the bearer token that every request needs; None lets everyone in.
+        settings: everything, limits included, in place of `data_dir` and `api_key`.
+        log_level: of standard error: `debug`, `info`, `warning`, `error`.
+
+    Raises:
+        OSError: the address can't be listened on.
+        DataDirInUseError: another receiver serves the directory.
+    """
+    settings = settings or ReceiverSettings(data_dir=Path(data_dir), api_key=api_key)
+    logging.basicConfig(level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    config = uvicorn.Config(
+        create_app(settings),
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=_GRACE_S,
+        server_header=False,
+    )
+    with _listen(host, port) as listener:
+        server = _AnnouncingServer(config, _url(listener))
+        with _signals_end(server):
+            server.run(sockets=[listener])
+        if not server.started:
+            raise SystemExit(1)
+
+
+class _AnnouncingServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, url: str) -> None:
+        super().__init__(config)
+        self._url = url
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            print(self._url, flush=True)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@contextmanager
+def _signals_end(server: uvicorn.Server) -> Iterator[None]:
+    """Let SIGTERM and SIGINT end the server, and nothing else.
+
+    uvicorn handles them while it runs and then raises them once more for whoever was there before; here that
+    is us.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
