@@ -7,7 +7,7 @@ What would change a value is refused.
 
 import array
 import contextlib
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,8 @@ def to_int_column(values: object) -> Column:
     Raises:
         ValueError: not one-dimensional, not integers, or beyond 64 bits.
     """
+    if is_plain(values, "i") and values.dtype == np.int32:
+        return values
     if isinstance(values, list | tuple):
         try:
             column = np.frombuffer(array.array("q", values), dtype=np.int64)
@@ -51,6 +53,8 @@ def to_bool_column(values: object) -> Column:
     Raises:
         ValueError: not one-dimensional, or something else than true and false.
     """
+    if is_plain(values, "b"):
+        return values
     if isinstance(values, list | tuple):
         # It takes integers only; whatever else there is, numpy tells apart.
         with contextlib.suppress(TypeError, ValueError):
@@ -74,14 +78,14 @@ def to_float_column(values: object) -> Column:
     Raises:
         ValueError: not one-dimensional, or not numbers.
     """
+    if is_plain(values, "f") and values.dtype.itemsize <= 8:
+        return values
     if isinstance(values, list | tuple):
         try:
             return np.frombuffer(array.array("d", values), dtype=np.float64)
         except (TypeError, OverflowError):
             return _floats_one_by_one(values)
     column = _one_dimension(values)
-    if is_plain(column) and column.dtype.kind == "f" and column.dtype.itemsize <= 8:
-        return column
     if column.dtype.kind in "iub" or (column.dtype.kind == "f" and column.dtype.itemsize > 8):
         return column.astype(np.float64)
     if column.dtype.kind != "f":
@@ -157,6 +161,17 @@ def to_expert_array(values: object) -> npt.NDArray[np.uint8]:
     return experts.astype(np.uint8, copy=False)
 
 
-def is_plain(column: object) -> bool:
-    """Whether this is exactly a one-dimensional, contiguous array in the machine's byte order."""
-    return type(column) is np.ndarray and column.ndim == 1 and column.flags.c_contiguous and column.dtype.isnative
+def is_plain(column: object, kinds: str = "biuf") -> TypeGuard[Column]:
+    """Whether this is exactly a one-dimensional, contiguous array of numbers in the machine's byte order.
+
+    Args:
+        column: anything.
+        kinds: numpy's codes of the kinds of number to take: b(ool), i(nt), u(int), f(loat).
+    """
+    return (
+        type(column) is np.ndarray
+        and column.dtype.kind in kinds
+        and column.ndim == 1
+        and column.flags.c_contiguous
+        and column.dtype.isnative
+    )

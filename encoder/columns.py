@@ -81,7 +81,7 @@ class _PlainCodec:
         self._dtypes = frozenset(np.dtype(kind) for kind in kinds)
 
     def accepts(self, column: object) -> bool:
-        return is_plain(column) and column.dtype in self._dtypes  # type: ignore[attr-defined]
+        return is_plain(column) and column.dtype in self._dtypes
 
     def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
         return values

@@ -4,9 +4,9 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from encoder.arrays import to_bool_column, to_float_column, to_int_column
 from encoder.columns import BoolColumn, ExpertArray, FloatColumn, IntColumn
 from encoder.records.messages import Message, Tool
 from encoder.schema import pure
@@ -59,6 +59,18 @@ class SamplingMask(ArrayModel):
     counts: IntColumn
 
 
+def _no_ints() -> npt.NDArray[np.int32]:
+    return np.empty(0, dtype=np.int32)
+
+
+def _no_flags() -> npt.NDArray[np.bool_]:
+    return np.empty(0, dtype=np.bool_)
+
+
+def _no_floats() -> npt.NDArray[np.float64]:
+    return np.empty(0, dtype=np.float64)
+
+
 @pure
 def _is_empty(items: list[Any]) -> bool:
     return not items
@@ -79,10 +91,10 @@ class MessageNode(ArrayModel):
     """Whether a model call produced the message."""
     timestamp: float = Field(default_factory=time.time)
     """Epoch seconds."""
-    token_ids: IntColumn = Field(default_factory=lambda: to_int_column([]))
-    mask: BoolColumn = Field(default_factory=lambda: to_bool_column([]))
-    is_content: BoolColumn = Field(default_factory=lambda: to_bool_column([]))
-    logprobs: FloatColumn = Field(default_factory=lambda: to_float_column([]))
+    token_ids: IntColumn = Field(default_factory=_no_ints)
+    mask: BoolColumn = Field(default_factory=_no_flags)
+    is_content: BoolColumn = Field(default_factory=_no_flags)
+    logprobs: FloatColumn = Field(default_factory=_no_floats)
     advantages: FloatColumn | None = None
     reference_logprobs: FloatColumn | None = None
     trainer_logprobs: FloatColumn | None = None
