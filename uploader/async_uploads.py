@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
-from uploader.dispatch import Window
+from uploader.dispatch import Window, clear_frames
 from uploader.flow import Delivery, Sleep
 from uploader.models import UploadReceipt
 from uploader.options import UploadOptions
@@ -57,10 +57,11 @@ class AsyncUpload:
                 await self._wake.wait()
                 self._wake.clear()
                 await self._settle()
-            if self._source_error is not None:
-                raise self._source_error
         except BaseException as error:  # noqa: BLE001 - raised again below
             self._window.stop(error)
+        if self._source_error is not None:
+            self._window.stop(self._source_error)
+            self._source_error = None
         await self._finish(producer)
         self._window.raise_failure()
         return self._window.receipts
@@ -77,6 +78,9 @@ class AsyncUpload:
                     self._start(delivery)
         except Exception as error:  # noqa: BLE001 - raised by `run`: what is under way is no worse for it
             self._source_error = error
+        except asyncio.CancelledError as error:
+            clear_frames(error)
+            raise
 
     def _start(self, delivery: Delivery) -> None:
         number = self._window.start(delivery)

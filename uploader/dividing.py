@@ -9,27 +9,29 @@ _CHUNK_BYTES = 256 * 1024
 _GZIP = 31
 
 
-def divide(sealed: SealedBatch) -> tuple[SealedBatch, SealedBatch]:
+def divide(sealed: SealedBatch) -> tuple[SealedBatch, ...]:
     """The first and the second half of a batch's lines, each sealed anew.
 
     The lines are unpacked and packed chunk by chunk: never more than one line is held whole. Of the second half, the
     first line's number is counted on from the first half's; blank lines of the source between them are not known here.
 
     Args:
-        sealed: a batch of at least two lines.
+        sealed: a batch.
+
+    Returns:
+        The two halves; the batch alone when nothing in it ends a line, so that there is no place to divide it.
     """
     batch = sealed.batch
     first_half = batch.num_lines // 2
     sealer = Sealer(target_batch_bytes=batch.size, compress=sealed.content_encoding is not None)
     halves: list[SealedBatch] = []
     for index, line in enumerate(_lines(_plain(sealed))):
-        if index == first_half:
+        if index and index == first_half:
             halves.append(sealer.seal())
         sealer.add(line, sum(map(len, line)), batch.first_line_number + index)
         for _ in sealer.work():
             pass
-    first, second = *halves, sealer.seal()
-    return first, second
+    return (*halves, sealer.seal()) if halves else (sealed,)
 
 
 def _plain(sealed: SealedBatch) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ A flow yields what it wants done and is sent the outcome:
 
     Send    do one HTTP exchange            <- Response, or TransportError as a value
     Sleep   wait before the next attempt    <- None
-    Divide  make two batches out of one     <- the two sealed batches
+    Divide  make two batches out of one     <- the two sealed batches, or the one if it cannot be done
 
 It ends by returning, or by raising a typed error. Retries, back-off, `Retry-After`, redirects and division live here
 and nowhere else; `uploader.pumps` has the two shells that do what is asked.
@@ -85,7 +85,7 @@ class Delivery:
 
 
 Step: TypeAlias = Send | Sleep | Divide
-Reply: TypeAlias = Response | TransportError | tuple[SealedBatch, SealedBatch] | None
+Reply: TypeAlias = Response | TransportError | tuple[SealedBatch, ...] | None
 Flow: TypeAlias = Generator[Step, Reply, ResultT]
 
 
@@ -105,11 +105,11 @@ def upload_flow(delivery: Delivery, config: Config, options: UploadOptions, jitt
         try:
             receipt = yield from _upload_whole(sealed, config, options, jitter)
         except PayloadTooLargeError as error:
-            if sealed.batch.num_lines == 1:
+            halves = (yield Divide(sealed)) if sealed.batch.num_lines > 1 else (sealed,)
+            assert isinstance(halves, tuple)  # noqa: S101 - the pump's promise
+            if len(halves) == 1:
                 error.batch = sealed.batch
                 raise
-            halves = yield Divide(sealed)
-            assert isinstance(halves, tuple)  # noqa: S101 - the pump's promise
             waiting += reversed(halves)
         except APIError as error:
             error.batch = sealed.batch
@@ -167,7 +167,10 @@ def _exchange(
         if isinstance(error, RetryableAPIError | TransportError):
             retry = policy.after_failure(getattr(error, "retry_after", None), jitter())
         if retry is None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error, answer  # or the error, its traceback and this frame would hold each other, and the body
         policy = retry.policy
         yield Sleep(retry.delay_s, policy.failures, error, batch)
         asked, hops = request, 0  # a redirect is asked for anew: it may have been temporary

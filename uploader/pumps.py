@@ -26,7 +26,7 @@ RetryHook = Callable[[Sleep], None]
 
 
 class StoppedError(Exception):
-    """The upload was stopped while this flow waited, or before its next request. It is never shown to callers."""
+    """The upload was stopped before this flow's next request. It is never shown to callers."""
 
 
 def pump(
@@ -35,10 +35,12 @@ def pump(
     """Drive a flow to its end, blocking.
 
     Raises:
-        StoppedError: `stop` was set, and the flow wanted another request.
+        StoppedError: `stop` was set, and the flow wanted another request. The first is always made: what was started
+            before the stop counts as under way.
         APIError: the flow's own.
     """
     reply: Reply = None
+    begun = False
     while True:
         try:
             step = flow.send(reply)
@@ -47,8 +49,9 @@ def pump(
             return result
         match step:
             case Send():
-                if stop.is_set():
+                if begun and stop.is_set():
                     raise StoppedError
+                begun = True
                 reply = _send(client, step.request, step.target)
             case Sleep():
                 _announce(step, on_retry)
@@ -64,10 +67,12 @@ async def apump(
     """Drive a flow to its end on the event loop; the work of dividing is done off it.
 
     Raises:
-        StoppedError: `stop` was set, and the flow wanted another request.
+        StoppedError: `stop` was set, and the flow wanted another request. The first is always made: what was started
+            before the stop counts as under way.
         APIError: the flow's own.
     """
     reply: Reply = None
+    begun = False
     while True:
         try:
             step = flow.send(reply)
@@ -76,8 +81,9 @@ async def apump(
             return result
         match step:
             case Send():
-                if stop.is_set():
+                if begun and stop.is_set():
                     raise StoppedError
+                begun = True
                 reply = await _asend(client, step.request, step.target)
             case Sleep():
                 _announce(step, on_retry)

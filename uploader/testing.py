@@ -151,7 +151,17 @@ def _response(answer: Any, recorded: Recorded) -> httpx.Response:
     if isinstance(answer, BaseException):
         raise answer
     if isinstance(answer, httpx.Response):
-        return answer
+        return _fresh(answer)
     if answer in (200, 201) and recorded.digest:
         return receipt(recorded.digest)
     return httpx.Response(answer)
+
+
+def _fresh(answer: httpx.Response) -> httpx.Response:
+    """The same answer unread, so that one can stand in several scripts; a stream can only be used once."""
+    try:
+        content = answer.content
+    except httpx.ResponseNotRead:
+        return answer
+    headers = [(name, value) for name, value in answer.headers.multi_items() if name != "content-encoding"]
+    return httpx.Response(answer.status_code, headers=headers, content=content)

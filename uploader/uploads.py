@@ -39,6 +39,7 @@ class ThreadedUpload:
         self._events: deque[_Ended | Sleep] = deque()
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._source_error: Exception | None = None
 
     def run(self, batches: Iterator[SealedBatch]) -> list[UploadReceipt]:
         """Send every batch of a source and return the receipts in batch order.
@@ -52,6 +53,9 @@ class ThreadedUpload:
             self._send_all(batches)
         except BaseException as error:  # noqa: BLE001 - also an interrupt stops, and is raised again below
             self._window.stop(error)
+        if self._source_error is not None:
+            self._window.stop(self._source_error)
+            self._source_error = None
         try:
             self._finish()
         except BaseException as error:  # an interrupt while waiting; a second one is obeyed at once
@@ -63,17 +67,7 @@ class ThreadedUpload:
         return self._window.receipts
 
     def _send_all(self, batches: Iterator[SealedBatch]) -> None:
-        source_error: Exception | None = None
-        while True:
-            try:
-                sealed = next(batches, None)
-            except Exception as error:  # noqa: BLE001 - raised below: what is under way is no worse for it
-                source_error = error
-                break
-            if sealed is None:
-                break
-            delivery = Delivery(sealed)
-            del sealed
+        while (delivery := self._next(batches)) is not None:
             self._settle()
             while self._window.failure is None and not self._window.has_room:
                 self._wait()
@@ -83,8 +77,14 @@ class ThreadedUpload:
             del delivery
         while self._window.failure is None and self._window.in_flight:
             self._wait()
-        if source_error is not None:
-            raise source_error
+
+    def _next(self, batches: Iterator[SealedBatch]) -> Delivery | None:
+        try:
+            sealed = next(batches, None)
+        except Exception as error:  # noqa: BLE001 - raised by `run`: what is under way is no worse for it
+            self._source_error = error
+            return None
+        return None if sealed is None else Delivery(sealed)
 
     def _start(self, delivery: Delivery) -> None:
         if len(self._threads) <= self._window.in_flight:

@@ -1,0 +1,123 @@
+"""What `uploader` offers, pinned: adding to it is a decision, and taking away breaks somebody."""
+
+import inspect
+import subprocess
+import sys
+from typing import Any
+
+import prime_traces
+import pytest
+
+import uploader
+
+NAMES = {
+    "APIError",
+    "APITimeoutError",
+    "AsyncTracesClient",
+    "Batch",
+    "ConfigurationError",
+    "EpisodeDetail",
+    "EpisodeError",
+    "EpisodeListPage",
+    "EpisodeSummary",
+    "EpisodeTraceAggregate",
+    "Execution",
+    "ForbiddenError",
+    "InvalidAnswerError",
+    "LineFormat",
+    "LineFormatConflictError",
+    "MissingAPIKeyError",
+    "ModelInfo",
+    "NodeMessage",
+    "NotFoundError",
+    "Page",
+    "PayloadTooLargeError",
+    "PaymentRequiredError",
+    "RecordError",
+    "RedirectError",
+    "RetryableAPIError",
+    "RunListPage",
+    "RunStep",
+    "RunStepList",
+    "RunSummary",
+    "Score",
+    "Sleep",
+    "TraceCall",
+    "TraceCallPage",
+    "TraceListPage",
+    "TraceNode",
+    "TraceNodePage",
+    "TraceNotIndexedError",
+    "TraceSummary",
+    "TraceTooLargeError",
+    "TracesClient",
+    "TransportError",
+    "UnauthorizedError",
+    "UploadReceipt",
+    "UploaderError",
+    "ValidationRejectedError",
+}
+
+METHODS = {
+    "download_episode_raw",
+    "download_raw",
+    "get",
+    "get_episode",
+    "get_episode_raw",
+    "get_raw",
+    "get_run",
+    "iter",
+    "iter_episodes",
+    "iter_runs",
+    "list",
+    "list_calls",
+    "list_episode_traces",
+    "list_episodes",
+    "list_nodes",
+    "list_run_steps",
+    "list_runs",
+    "upload_file",
+    "upload_lines",
+    "upload_records",
+}
+
+
+def public(thing: Any) -> set[str]:
+    return {name for name, _ in inspect.getmembers(thing, inspect.isfunction) if not name.startswith("_")}
+
+
+def test_the_facade_is_what_it_says() -> None:
+    assert set(uploader.__all__) == NAMES
+    assert all(getattr(uploader, name).__doc__ for name in NAMES)
+
+
+def test_both_clients_do_the_same() -> None:
+    assert public(uploader.TracesClient) == METHODS | {"close"}
+    assert public(uploader.AsyncTracesClient) == METHODS | {"aclose"}
+    for name in METHODS:
+        sync, other = (
+            inspect.signature(getattr(cls, name)) for cls in (uploader.TracesClient, uploader.AsyncTracesClient)
+        )
+        assert list(sync.parameters) == list(other.parameters)
+
+
+# Not rich: httpx imports it where it is installed.
+@pytest.mark.parametrize("extra", ["typer", "msgspec", "starlette", "uvicorn", "python_multipart", "encoder"])
+def test_importing_it_imports_nothing_of_an_extra(extra: str) -> None:
+    code = f"import sys, uploader; sys.exit({extra!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_of_the_public_client_are_the_same() -> None:
+    shared = {name for name in prime_traces.__all__ if hasattr(uploader, name)}
+    assert shared >= {"APIError", "Batch", "LineFormat", "TracesClient", "TransportError", "UploadReceipt"}
+    for name in (
+        "TraceSummary",
+        "EpisodeDetail",
+        "RunSummary",
+        "RunStepList",
+        "TraceNode",
+        "TraceCall",
+        "UploadReceipt",
+    ):
+        assert list(getattr(uploader, name).model_fields) == list(getattr(prime_traces, name).model_fields)
