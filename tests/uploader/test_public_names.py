@@ -102,7 +102,7 @@ def test_both_clients_do_the_same() -> None:
 
 
 # Not rich: httpx imports it where it is installed.
-@pytest.mark.parametrize("extra", ["typer", "msgspec", "starlette", "uvicorn", "python_multipart", "encoder"])
+@pytest.mark.parametrize("extra", ["typer", "msgspec", "starlette", "uvicorn", "python_multipart"])
 def test_importing_it_imports_nothing_of_an_extra(extra: str) -> None:
     code = f"import sys, uploader; sys.exit({extra!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
