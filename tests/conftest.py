@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("unstall", deadline=None)
+settings.load_profile("unstall")
 
 ROOT = Path(__file__).resolve().parent.parent
 
