@@ -84,8 +84,8 @@ def count_tokens(nodes: Sequence[Node], calls: Iterable[Call]) -> Generator[None
         The counts, as the generator's value.
     """
     usages, completion_tokens = yield from _usage_by_node(calls)
-    parents = yield from _parents(nodes)
-    leaves, upwards = yield from _leaves_under(parents)
+    parents, children = yield from _parents(nodes)
+    leaves, upwards = yield from _leaves_under(parents, children)
     totals: list[int] = [0] * len(parents)
     num_input = num_output = 0
     for step, node in enumerate(reversed(upwards)):
@@ -128,43 +128,58 @@ def _usage_by_node(calls: Iterable[Call]) -> Generator[None, None, tuple[dict[in
     return usages, completion_tokens
 
 
-def _parents(nodes: Sequence[Node]) -> Generator[None, None, list[int | None]]:
-    """Return each node's parent, None where it is out of range."""
+def _parents(nodes: Sequence[Node]) -> Generator[None, None, tuple[list[int | None], list[int]]]:
+    """Return each node's parent, None where it is out of range, and its number of children."""
     size = len(nodes)
-    parents: list[int | None] = []
-    for start in range(0, size, NODES_PER_STEP):
-        yield
-        for node in nodes[start : start + NODES_PER_STEP]:
-            parent = node.parent
-            parents.append(parent if parent is not None and 0 <= parent < size else None)
-    return parents
+    parents: list[int | None] = [None] * size
+    children = [0] * size
+    for step, node in enumerate(nodes):
+        if not step % NODES_PER_STEP:
+            yield
+        parent = node.parent
+        if parent is not None and 0 <= parent < size:
+            parents[step] = parent
+            children[parent] += 1
+    return parents, children
 
 
-def _leaves_under(parents: list[int | None]) -> Generator[None, None, tuple[list[int], list[int]]]:
+def _leaves_under(parents: list[int | None], children: list[int]) -> Generator[None, None, tuple[list[int], list[int]]]:
     """Return the number of leaves under each node, and an order in which children come before parents.
 
-    The links of a cycle are set to None in `parents`: its nodes are those that still wait for a child when all others
-    are done.
+    `children` is used up: it becomes the number of children that are still to be done. The nodes of a cycle are those
+    that wait for one when all others are done; their links are set to None in `parents`.
     """
-    waiting = [0] * len(parents)
-    for parent in parents:
-        if parent is not None:
-            waiting[parent] += 1
-    yield
-    leaves = [0 if children else 1 for children in waiting]
-    upwards = [node for node, children in enumerate(waiting) if not children]
+    size = len(parents)
+    leaves = [0] * size
+    upwards: list[int] = []
+    for node in range(size):
+        if not node % NODES_PER_STEP:
+            yield
+        if not children[node]:
+            leaves[node] = 1
+            upwards.append(node)
     for step, node in enumerate(upwards):  # grows while it is walked
         if not step % NODES_PER_STEP:
             yield
         parent = parents[node]
         if parent is not None:
             leaves[parent] += leaves[node]
-            waiting[parent] -= 1
-            if not waiting[parent]:
+            children[parent] -= 1
+            if not children[parent]:
                 upwards.append(parent)
-    for node, children in enumerate(waiting):
-        if children:
+    if len(upwards) < size:
+        yield from _cut_cycles(parents, children, leaves, upwards)
+    return leaves, upwards
+
+
+def _cut_cycles(
+    parents: list[int | None], children: list[int], leaves: list[int], upwards: list[int]
+) -> Generator[None, None, None]:
+    """Make a root of each node that still waits for a child, a leaf too if that was its only one."""
+    for node, waiting in enumerate(children):
+        if not node % NODES_PER_STEP:
+            yield
+        if waiting:
             parents[node] = None
             leaves[node] = leaves[node] or 1
             upwards.append(node)
-    return leaves, upwards
