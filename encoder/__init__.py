@@ -3,14 +3,15 @@
 >>> body = episode.to_json()            # orjson's bytes; the GIL is released every millisecond
 >>> body = to_json(any_pydantic_model)  # the same for any model
 
-`iter_json` yields the bytes in pieces, `aiter_json` does so on the event loop. The record models are in
-`encoder.records`, all of them named here as well.
+`iter_json` yields the bytes in pieces, `aiter_json` does so on the event loop; `from_messages` makes an episode of a
+chat. The record models are in `encoder.records`, all of them named here as well.
 """
 
 from encoder import records
+from encoder.chats import from_messages
 from encoder.encode import aiter_json, iter_json, to_json
 from encoder.errors import ChatError, EncodeError, EncoderError
 from encoder.records import *  # noqa: F403 - the models, by their own list of names
 
-__all__ = ["ChatError", "EncodeError", "EncoderError", "aiter_json", "iter_json", "to_json"]
+__all__ = ["ChatError", "EncodeError", "EncoderError", "aiter_json", "from_messages", "iter_json", "to_json"]
 __all__ += records.__all__
