@@ -10,6 +10,8 @@ from typing import BinaryIO, Self
 class RawMemory:
     """A download kept in memory, in the pieces it came in."""
 
+    blocks = False
+
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
@@ -34,6 +36,8 @@ class RawFile:
     Attributes:
         size: the bytes written so far.
     """
+
+    blocks = True
 
     def __init__(self, destination: str | os.PathLike[str]) -> None:
         self.size = 0

@@ -137,7 +137,8 @@ class APIError(UploaderError):
         facts = [] if self.status_code is None else [f"HTTP {self.status_code}"]
         facts += [self.code] if self.code else []
         facts += [f"{self.attempts} attempts"] if self.attempts > 1 else []
-        text = f"{self.message} ({', '.join(facts)})" if facts else self.message
+        message = self.message.rstrip(".")
+        text = f"{message} ({', '.join(facts)})" if facts else message
         return f"{text}: {self.advice}" if self.advice else text
 
 

@@ -29,7 +29,13 @@ class RequestBody(Protocol):
 
 
 class RawTarget(Protocol):
-    """Where a raw download goes; a failed attempt is thrown away by `restart`."""
+    """Where a raw download goes; a failed attempt is thrown away by `restart`.
+
+    Attributes:
+        blocks: whether its methods wait for a disk, so that an event loop must not call them.
+    """
+
+    blocks: bool
 
     def restart(self) -> None:
         """Forget what an earlier attempt wrote."""

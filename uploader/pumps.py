@@ -24,6 +24,9 @@ logger = logging.getLogger("uploader")
 ResultT = TypeVar("ResultT")
 RetryHook = Callable[[Sleep], None]
 
+_WRITE_BYTES = 1024 * 1024
+"""How much of a download is gathered for one trip to a thread."""
+
 
 class StoppedError(Exception):
     """The upload was stopped before this flow's next request. It is never shown to callers."""
@@ -107,13 +110,12 @@ def _send(client: httpx.Client, request: Request, target: RawTarget | None) -> R
                 target.restart()
                 for chunk in answer.iter_bytes():
                     target.write(chunk)
-                return _response(answer, b"")
-            body, limit = bytearray(), _limit(answer, request)
+                return _response(answer, [])
+            body = _Body(answer, request)
             for chunk in answer.iter_bytes():
-                body += chunk
-                if len(body) >= limit:
+                if not body.takes(chunk):
                     break
-            return _response(answer, bytes(body[:limit]))
+            return _response(answer, body.chunks)
     except httpx.RequestError as exc:
         return _transport_error(exc, request)
 
@@ -123,18 +125,53 @@ async def _asend(client: httpx.AsyncClient, request: Request, target: RawTarget 
     try:
         async with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
             if target is not None and answer.is_success:
-                await in_thread(target.restart)
-                async for chunk in answer.aiter_bytes():
-                    await in_thread(target.write, chunk)
-                return _response(answer, b"")
-            body, limit = bytearray(), _limit(answer, request)
+                await _fill(target, answer)
+                return _response(answer, [])
+            body = _Body(answer, request)
             async for chunk in answer.aiter_bytes():
-                body += chunk
-                if len(body) >= limit:
+                if not body.takes(chunk):
                     break
-            return _response(answer, bytes(body[:limit]))
+            return _response(answer, body.chunks)
     except httpx.RequestError as exc:
         return _transport_error(exc, request)
+
+
+async def _fill(target: RawTarget, answer: httpx.Response) -> None:
+    """Write an answer's body to a target, to one that blocks from a thread and many chunks at a time."""
+    if not target.blocks:
+        target.restart()
+        async for chunk in answer.aiter_bytes():
+            target.write(chunk)
+        return
+    await in_thread(target.restart)
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in answer.aiter_bytes():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size >= _WRITE_BYTES:
+            await in_thread(_write_all, target, chunks)
+            chunks, size = [], 0
+    await in_thread(_write_all, target, chunks)
+
+
+def _write_all(target: RawTarget, chunks: list[bytes]) -> None:
+    for chunk in chunks:
+        target.write(chunk)
+
+
+class _Body:
+    """An answer's body, no more of it than is wanted, in the chunks it came in."""
+
+    def __init__(self, answer: httpx.Response, request: Request) -> None:
+        self.chunks: list[bytes] = []
+        self._missing = request.max_answer_bytes if answer.is_success else ERROR_BODY_BYTES
+
+    def takes(self, chunk: bytes) -> bool:
+        """Keep a chunk; whether more are wanted."""
+        self.chunks.append(chunk[: self._missing])
+        self._missing -= len(self.chunks[-1])
+        return self._missing > 0
 
 
 async def _pieces(body: RequestBody) -> AsyncIterator[bytes]:
@@ -147,13 +184,9 @@ def _url(request: Request) -> httpx.URL:
     return url.copy_merge_params(request.params) if request.params else url
 
 
-def _limit(answer: httpx.Response, request: Request) -> int:
-    return request.max_answer_bytes if answer.is_success else ERROR_BODY_BYTES
-
-
-def _response(answer: httpx.Response, body: bytes) -> Response:
+def _response(answer: httpx.Response, chunks: list[bytes]) -> Response:
     headers: Mapping[str, str] = {name.lower(): value for name, value in answer.headers.items()}
-    return Response(answer.status_code, headers, body, get_clock().now())
+    return Response(answer.status_code, headers, b"".join(chunks), get_clock().now())
 
 
 def _transport_error(exc: httpx.RequestError, request: Request) -> TransportError:
