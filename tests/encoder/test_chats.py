@@ -1,10 +1,13 @@
 """Chats become episodes: by hand, and every real chat at hand."""
 
+import json
 import pickle
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from encoder.chats import from_messages
@@ -125,6 +128,50 @@ def test_what_is_no_chat(chat: Any, text: str) -> None:
 def test_a_reward_that_is_no_number() -> None:
     with pytest.raises(ChatError, match="a reward is a number, not str"):
         from_messages(CHAT, reward="1")  # type: ignore[arg-type]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just("\ud800"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "text", "image_url", "url", "id", "name", ""]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+CALLS = st.lists(
+    st.fixed_dictionaries({}, optional=dict.fromkeys(("id", "type", "function", "custom", "name", "arguments"), JSON)),
+    max_size=2,
+)
+OTHER_KEYS = (
+    "content",
+    "tool_call_id",
+    "name",
+    "reasoning_content",
+    "function_call",
+    "provider_state",
+    "timestamp",
+    "x",
+)
+MESSAGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "role": st.sampled_from(["system", "user", "assistant", "tool"]) | JSON,
+        "tool_calls": CALLS | JSON,
+        **dict.fromkeys(OTHER_KEYS, JSON),
+    },
+)
+
+
+@given(st.lists(MESSAGES, max_size=4))
+def test_any_json_is_taken(messages: list[dict[str, Any]]) -> None:
+    episode = from_messages(messages)
+    try:
+        text = episode.to_json()
+    except EncodeError:
+        assert "\\ud800" in json.dumps(messages)
+        return
+    assert text == orjson.dumps(episode.to_record(), option=orjson.OPT_SERIALIZE_NUMPY)
+    assert Episode.model_validate_json(text).to_json() == text
 
 
 def check(chat: dict[str, Any]) -> None:
