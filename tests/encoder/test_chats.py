@@ -191,9 +191,9 @@ def check_message(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
     assert ours["role"] == theirs["role"]
     assert theirs["content"] is None or isinstance(theirs["content"], list) or ours["content"] == theirs["content"]
     assert theirs.get("reasoning_content") == ours.get("reasoning_content")
-    for mine, given in zip(ours.get("tool_calls") or [], theirs.get("tool_calls") or [], strict=True):
-        assert (mine["id"], mine["name"]) == (given["id"], given["function"]["name"])
-        assert mine["arguments"] == given["function"]["arguments"]
+    for mine, theirs_call in zip(ours.get("tool_calls") or [], theirs.get("tool_calls") or [], strict=True):
+        assert (mine["id"], mine["name"]) == (theirs_call["id"], theirs_call["function"]["name"])
+        assert mine["arguments"] == theirs_call["function"]["arguments"]
 
 
 def test_real_chats(trajectories: list[dict[str, Any]]) -> None:
