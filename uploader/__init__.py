@@ -1,54 +1,62 @@
-"""Upload encoded episodes and traces without ever blocking the event loop."""
+"""Upload encoded episodes and traces without ever blocking the event loop.
 
-from uploader.async_client import AsyncTracesClient
-from uploader.client import TracesClient
-from uploader.errors import (
-    APIError,
-    APITimeoutError,
-    ConfigurationError,
-    ForbiddenError,
-    InvalidAnswerError,
-    LineFormatConflictError,
-    MissingAPIKeyError,
-    NotFoundError,
-    PayloadTooLargeError,
-    PaymentRequiredError,
-    RecordError,
-    RedirectError,
-    RetryableAPIError,
-    TraceNotIndexedError,
-    TraceTooLargeError,
-    TransportError,
-    UnauthorizedError,
-    UploaderError,
-    ValidationRejectedError,
-)
-from uploader.flow import Sleep
-from uploader.models import (
-    Batch,
-    EpisodeDetail,
-    EpisodeError,
-    EpisodeListPage,
-    EpisodeSummary,
-    EpisodeTraceAggregate,
-    Execution,
-    LineFormat,
-    ModelInfo,
-    NodeMessage,
-    Page,
-    RunListPage,
-    RunStep,
-    RunStepList,
-    RunSummary,
-    Score,
-    TraceCall,
-    TraceCallPage,
-    TraceListPage,
-    TraceNode,
-    TraceNodePage,
-    TraceSummary,
-    UploadReceipt,
-)
+The names below are found when they are first asked for, so that a part of this package that does without the clients
+(the receiver, a command's help) does not wait for what they import.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uploader.async_client import AsyncTracesClient
+    from uploader.client import TracesClient
+    from uploader.errors import (
+        APIError,
+        APITimeoutError,
+        ConfigurationError,
+        ForbiddenError,
+        InvalidAnswerError,
+        LineFormatConflictError,
+        MissingAPIKeyError,
+        NotFoundError,
+        PayloadTooLargeError,
+        PaymentRequiredError,
+        RecordError,
+        RedirectError,
+        RetryableAPIError,
+        TraceNotIndexedError,
+        TraceTooLargeError,
+        TransportError,
+        UnauthorizedError,
+        UploaderError,
+        ValidationRejectedError,
+    )
+    from uploader.flow import Sleep
+    from uploader.models import (
+        Batch,
+        EpisodeDetail,
+        EpisodeError,
+        EpisodeListPage,
+        EpisodeSummary,
+        EpisodeTraceAggregate,
+        Execution,
+        LineFormat,
+        ModelInfo,
+        NodeMessage,
+        Page,
+        RunListPage,
+        RunStep,
+        RunStepList,
+        RunSummary,
+        Score,
+        TraceCall,
+        TraceCallPage,
+        TraceListPage,
+        TraceNode,
+        TraceNodePage,
+        TraceSummary,
+        UploadReceipt,
+    )
 
 __all__ = [
     "APIError",
@@ -97,3 +105,22 @@ __all__ = [
     "UploaderError",
     "ValidationRejectedError",
 ]
+
+_MODULES = ("errors", "models", "flow", "client", "async_client")
+"""Where the names are, the quickest to import first."""
+
+
+if not TYPE_CHECKING:  # a type checker would take every misspelling for a name
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            for module in _MODULES:
+                found = getattr(import_module(f"uploader.{module}"), name, None)
+                if found is not None:
+                    globals()[name] = found
+                    return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

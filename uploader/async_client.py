@@ -101,7 +101,7 @@ class AsyncTracesClient(Session):
         under way.
 
         Args:
-            lines: one record each, with or without their LF.
+            lines: one record each, LF included, which only the last may lack; `upload_records` adds it where it lacks.
             **arguments: see `UploadArguments`.
 
         Returns:

@@ -96,7 +96,7 @@ class TracesClient(Session):
         The first failure stops new requests, those under way end, and what was stored is reported all the same.
 
         Args:
-            lines: one record each, with or without their LF.
+            lines: one record each, LF included, which only the last may lack; `upload_records` adds it where it lacks.
             **arguments: see `UploadArguments`.
 
         Returns:

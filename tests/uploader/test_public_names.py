@@ -101,11 +101,26 @@ def test_both_clients_do_the_same() -> None:
         assert list(sync.parameters) == list(other.parameters)
 
 
-# Not rich: httpx imports it where it is installed.
-@pytest.mark.parametrize("extra", ["typer", "msgspec", "starlette", "uvicorn", "python_multipart"])
-def test_importing_it_imports_nothing_of_an_extra(extra: str) -> None:
-    code = f"import sys, uploader; sys.exit({extra!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def imported_by(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
+
+
+def test_using_it_imports_nothing_of_an_extra() -> None:
+    found = imported_by("from uploader import *")
+    assert {"uploader.client", "httpx"} <= found
+    # Not rich: httpx imports it where it is installed.
+    assert not found & {"typer", "msgspec", "starlette", "uvicorn", "python_multipart"}
+
+
+def test_what_is_not_used_is_not_imported() -> None:
+    assert not imported_by("import uploader.errors") & {"httpx", "pydantic", "numpy", "encoder"}
+
+
+def test_names_that_do_not_exist() -> None:
+    assert set(dir(uploader)) >= NAMES
+    with pytest.raises(AttributeError, match="TraceClient"):
+        _ = uploader.TraceClient  # type: ignore[attr-defined]
 
 
 def test_names_of_the_public_client_are_the_same() -> None:
