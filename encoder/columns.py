@@ -11,9 +11,8 @@ from typing import Annotated, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 import orjson
-from pydantic import GetJsonSchemaHandler, SerializationInfo
+from pydantic import PlainSerializer, PlainValidator, SerializationInfo, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
 
 from encoder.arrays import (
     Column,
@@ -102,55 +101,37 @@ COLUMN_DUMPERS: Final[dict[Callable[..., Any], ColumnCodec]] = {
 """The codec of each column type, by the serializer function that stands in its core schema."""
 
 
-class _ArrayType:
-    """The annotation that makes a field an array."""
-
-    def __init__(
-        self,
-        read: Callable[[object], npt.NDArray[Any]],
-        json_schema: JsonSchemaValue,
-        serialization: core_schema.PlainSerializerFunctionSerSchema | None = None,
-    ) -> None:
-        self._core_schema = core_schema.no_info_plain_validator_function(read, serialization=serialization)
-        self._json_schema = json_schema
-
-    def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
-        return self._core_schema
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return self._json_schema
-
-
 def _array_of(items: JsonSchemaValue) -> JsonSchemaValue:
     return {"type": "array", "items": items}
 
 
-_serializer = core_schema.plain_serializer_function_ser_schema
-
 IntColumn = Annotated[
     npt.NDArray[np.integer[Any]],
-    _ArrayType(to_int_column, _array_of({"type": "integer"}), _serializer(dump_ints, when_used="json")),
+    PlainValidator(to_int_column),
+    PlainSerializer(dump_ints, when_used="json"),
+    WithJsonSchema(_array_of({"type": "integer"})),
 ]
 """Integers, such as token ids: int32 where all fit, else int64 or uint64."""
 
 BoolColumn = Annotated[
     npt.NDArray[np.bool_],
-    _ArrayType(to_bool_column, _array_of({"type": "boolean"}), _serializer(dump_bools, when_used="json")),
+    PlainValidator(to_bool_column),
+    PlainSerializer(dump_bools, when_used="json"),
+    WithJsonSchema(_array_of({"type": "boolean"})),
 ]
 """Flags, such as a mask."""
 
 FloatColumn = Annotated[
     npt.NDArray[np.floating[Any]],
-    _ArrayType(
-        to_float_column,
-        _array_of({"type": ["number", "null"]}),
-        _serializer(dump_floats, info_arg=True, when_used="json"),
-    ),
+    PlainValidator(to_float_column),
+    PlainSerializer(dump_floats, when_used="json"),
+    WithJsonSchema(_array_of({"type": ["number", "null"]})),
 ]
 """Floats in the width they were given, rounded in JSON; NaN and the infinities are null there."""
 
 ExpertArray = Annotated[
     npt.NDArray[np.uint8],
-    _ArrayType(to_expert_array, _array_of(_array_of(_array_of({"type": "integer"})))),
+    PlainValidator(to_expert_array),
+    WithJsonSchema(_array_of(_array_of(_array_of({"type": "integer"})))),
 ]
 """Expert ids, uint8 of shape (tokens, layers, top_k); not for JSON."""

@@ -28,8 +28,9 @@ from encoder.writers.anything import AnyWriter
 from encoder.writers.base import SIMPLE_DEPTH, Writer
 from encoder.writers.columns import ColumnWriter
 from encoder.writers.containers import DictWriter, ListWriter
+from encoder.writers.fields import ClassPlan, FieldPlan, Hook
 from encoder.writers.flat import compile_flat
-from encoder.writers.models import FieldPlan, Hook, ModelWriter
+from encoder.writers.models import ModelWriter
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
 
@@ -63,15 +64,18 @@ class _Compiler:
         self._schemas = Schemas(cls, schema)
         self._settings = settings(cls)
         self._models: dict[type[BaseModel], ModelWriter] = {}
+        # Whether the class whose fields are being compiled writes aliases unasked.
+        self._by_alias = False
         self._any = AnyWriter(self._schemas.any_serializer())
 
     def root(self) -> ModelWriter | None:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
         for model in self._models.values():
             model.compiler = compile_flat
+            fields = model.plan.fields.values()
             model.gathered = (
-                not model.computed
-                and all(plan.exclude_if is None or is_pure(plan.exclude_if) for plan in model.fields.values())
+                not model.plan.computed
+                and all(field.exclude_if is None or is_pure(field.exclude_if) for field in fields)
                 and _depth(model, frozenset()) <= SIMPLE_DEPTH
             )
         return writer
@@ -134,9 +138,9 @@ class _Compiler:
         for tag, choice in schema["choices"].items():
             resolved = self._schemas.resolve(choice)
             writer = None if resolved.nullable else self._model(resolved)
-            if writer is None or writer.cls in members:
+            if writer is None or writer.plan.cls in members:
                 return Writer()
-            members[writer.cls] = (tag, writer)
+            members[writer.plan.cls] = (tag, writer)
         return TaggedWriter(discriminator, members)
 
     def _model(self, resolved: Resolved) -> ModelWriter | None:
@@ -149,13 +153,13 @@ class _Compiler:
             return None
         writer = self._models.get(shape.cls)
         if writer is None:
-            writer = ModelWriter(shape.cls, serializer, shape.by_alias, self._any)
-            self._models[shape.cls] = writer
-            writer.complete(
-                {field.name: self._field(field) for field in shape.fields},
-                tuple(self._computed(field) for field in shape.computed),
-            )
-            writer.hook = _hook_of(shape)
+            takes_extras = shape.cls.model_config.get("extra") == "allow"
+            plan = ClassPlan(shape.cls, serializer, shape.by_alias, self._any, takes_extras)
+            writer = self._models[shape.cls] = ModelWriter(plan)
+            around, self._by_alias = self._by_alias, shape.by_alias
+            fields = {field.name: self._field(field) for field in shape.fields}
+            plan.complete(fields, tuple(self._computed(field) for field in shape.computed), _hook_of(shape))
+            self._by_alias = around
         return writer
 
     def _field(self, field: Field) -> FieldPlan:
@@ -171,7 +175,8 @@ class _Compiler:
         return plan
 
     def _lazily(self, schema: CoreSchema) -> Callable[[], Serializer]:
-        return cache(lambda: self._schemas.serializer(schema))
+        by_alias = self._by_alias
+        return cache(lambda: self._schemas.serializer(schema, by_alias))
 
 
 def _keys_differ(shape: Shape) -> bool:

@@ -148,6 +148,16 @@ def fields_set_of(model: BaseModel) -> set[str]:
     return model.__pydantic_fields_set__
 
 
+def stand_in(model: BaseModel, name: str, value: object) -> BaseModel:
+    """An instance of the model's class that holds one field, as it was before somebody changed it."""
+    copy = model.__class__.__new__(model.__class__)
+    object.__setattr__(copy, "__dict__", {name: value})
+    object.__setattr__(copy, "__pydantic_fields_set__", {name})
+    object.__setattr__(copy, "__pydantic_extra__", None)
+    object.__setattr__(copy, "__pydantic_private__", model.__pydantic_private__)
+    return copy
+
+
 def infer(arguments: Mapping[str, Any]) -> Callable[[Any], bytes]:
     """What writes any value by its run-time type, to find the part of a refused one that is at fault."""
     serializer = SchemaSerializer(core.any_schema())
@@ -232,11 +242,17 @@ class Schemas:
             return None
         return Shape(cls, fields, computed, bool(cls.model_config.get("serialize_by_alias")))
 
-    def serializer(self, schema: CoreSchema) -> SchemaSerializer:
-        """A serializer for a part of the root's schema, under the root's settings."""
+    def serializer(self, schema: CoreSchema, by_alias: bool) -> SchemaSerializer:
+        """A serializer for a part of the root's schema, under the root's settings.
+
+        Args:
+            schema: the part.
+            by_alias: whether the class that declares it writes aliases unasked: what has no settings of its own, like
+                a TypedDict, follows it.
+        """
         definitions = list(self._definitions.values())
         whole: Any = {"type": "definitions", "schema": schema, "definitions": definitions} if definitions else schema
-        config: Any = self._config
+        config: Any = {**self._config, "serialize_by_alias": by_alias}
         return SchemaSerializer(whole, config)
 
     def any_serializer(self) -> SchemaSerializer:

@@ -16,11 +16,13 @@ from encoder.records.record import Record
 from encoder.records.runs import RunInfo
 from encoder.records.tasks import DataT, TraceTask
 from encoder.records.timing import Timing
+from encoder.schema import pure
 
 TRACE_VERSION = 1
 """The version of the schema that these records follow."""
 
 
+@pure
 def _is_none(value: object) -> bool:
     return value is None
 

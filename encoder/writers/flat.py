@@ -18,7 +18,8 @@ from encoder.schema import extras_of
 from encoder.writers.base import HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
 from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
 from encoder.writers.containers import ListWriter
-from encoder.writers.models import FieldPlan, Flat, ModelWriter, Variant
+from encoder.writers.fields import FieldPlan
+from encoder.writers.models import Flat, ModelWriter, Variant
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import TaggedWriter
 
@@ -73,14 +74,14 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
         variant: what the run decides.
     """
     exclude_none = variant[0]
-    aliased = writer.by_alias if variant[1] is None else variant[1]
-    fields = tuple(writer.fields.values())
+    aliased = writer.plan.by_alias if variant[1] is None else variant[1]
+    fields = tuple(writer.plan.fields.values())
     source = Source(variant)
     names = source.bind(tuple(plan.name for plan in fields))
     source.add(0, "def flat(model, run):")
-    source.add(1, f"if type(model) is not {source.bind(writer.cls)}: return UNKNOWN", "values = model.__dict__")
+    source.add(1, f"if type(model) is not {source.bind(writer.plan.cls)}: return UNKNOWN", "values = model.__dict__")
     source.add(1, f"if tuple(values) != {names}: return {source.bind(writer.slow)}(model, run)")
-    if writer.takes_extras:
+    if writer.plan.takes_extras:
         source.add(1, "if extras_of(model): return HEAVY")
     if fields:
         targets = "".join(f"v{index}, " for index in range(len(fields)))

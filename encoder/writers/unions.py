@@ -78,7 +78,7 @@ class TaggedWriter(Writer):
     def told_by_literals(self) -> bool:
         """Whether every member declares its tag as the one value that its discriminating field may have."""
         for tag, writer in self.members.values():
-            field = writer.fields.get(self._discriminator)
+            field = writer.plan.fields.get(self._discriminator)
             if field is None or not isinstance(field.writer, LiteralWriter) or field.writer.texts != frozenset({tag}):
                 return False
         return True

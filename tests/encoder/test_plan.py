@@ -32,7 +32,7 @@ def opaque_paths(writer: Writer, path: str = "", above: tuple[Writer, ...] = ())
     inner = (*above, writer)
     if not isinstance(writer, ModelWriter):
         return [found for child in writer.children() for found in opaque_paths(child, path, inner)]
-    fields = [plan for plan in (*writer.fields.values(), *writer.computed) if not plan.excluded]
+    fields = [plan for plan in (*writer.plan.fields.values(), *writer.plan.computed) if not plan.excluded]
     return [found for plan in fields for found in opaque_paths(plan.writer, f"{path}.{plan.name}", inner)]
 
 
@@ -45,12 +45,12 @@ def test_of_an_episode_only_what_is_small_is_left_to_pydantic() -> None:
 def test_nodes_have_a_simple_form_and_columns_a_writer() -> None:
     plan = plan_of(Episode)
     assert plan is not None
-    (traces,) = plan.fields["traces"].writer.children()
+    (traces,) = plan.plan.fields["traces"].writer.children()
     assert isinstance(traces, ModelWriter)
-    (node,) = traces.fields["nodes"].writer.children()
+    (node,) = traces.plan.fields["nodes"].writer.children()
     assert isinstance(node, ModelWriter)
     assert node.gathered
-    columns = {name for name, field in node.fields.items() if isinstance(field.writer, ColumnWriter)}
+    columns = {name for name, field in node.plan.fields.items() if isinstance(field.writer, ColumnWriter)}
     assert columns >= {"token_ids", "mask", "is_content", "logprobs", "advantages", "entropies"}
 
 
@@ -135,9 +135,9 @@ class Overriding(Stepwise):
 def test_the_hook_of_a_base_does_not_speak_for_a_property_that_a_subclass_overrides() -> None:
     base, subclass = plan_of(Stepwise), plan_of(Overriding)
     assert base is not None
-    assert base.hook is not None
+    assert base.plan.hook is not None
     assert subclass is not None
-    assert subclass.hook is None
+    assert subclass.plan.hook is None
     assert to_json(Overriding()) == b'{"cost":2}'
 
 

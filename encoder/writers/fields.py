@@ -1,0 +1,72 @@
+"""What is known of a model class and its fields: filled in once by the plan, read by those who write instances."""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from encoder.schema import Condition, Serializer
+from encoder.writers.base import Writer
+
+# What a model may define to compute costly fields in steps: a generator function that is given `Run.memo`, yields now
+# and then, and returns the values by the fields' names.
+Hook = Callable[[Any, dict[int, tuple[object, object]]], Generator[None, None, dict[str, object]]]
+
+
+@dataclass(slots=True)
+class FieldPlan:
+    """How one field is written.
+
+    Attributes:
+        name: its name in the class, and in include and exclude.
+        alias: its key where aliases are asked for.
+        writer: writes its values; a plain `Writer` where only pydantic can.
+        nullable: whether None is null before the writer is asked.
+        excluded: left out always.
+        exclude_if: leaves it out by its value.
+        serializer: makes pydantic's serializer for the values of a computed field.
+    """
+
+    name: str
+    alias: str
+    writer: Writer
+    nullable: bool = False
+    excluded: bool = False
+    exclude_if: Condition | None = None
+    serializer: Callable[[], Serializer] | None = None
+
+
+@dataclass(slots=True)
+class ClassPlan:
+    """How the instances of one class are written.
+
+    Attributes:
+        cls: the class.
+        serializer: pydantic's own for it.
+        by_alias: whether it writes aliases unasked.
+        extra: the writer of values that it does not declare.
+        takes_extras: whether it takes such values.
+        fields: its fields by name, in declared order.
+        computed: its computed fields.
+        hook: computes the costly ones of these in steps.
+        taken: every key that one of its fields may be written under.
+    """
+
+    cls: type[BaseModel]
+    serializer: Serializer
+    by_alias: bool
+    extra: Writer
+    takes_extras: bool = False
+    fields: Mapping[str, FieldPlan] = field(default_factory=dict)
+    computed: tuple[FieldPlan, ...] = ()
+    hook: Hook | None = None
+    taken: frozenset[str] = frozenset()
+
+    def complete(self, fields: Mapping[str, FieldPlan], computed: tuple[FieldPlan, ...], hook: Hook | None) -> None:
+        """Fill in the fields, once all the classes that they lead to have been met."""
+        self.fields = fields
+        self.computed = computed
+        self.hook = hook
+        plans = (*fields.values(), *computed)
+        self.taken = frozenset({plan.name for plan in plans} | {plan.alias for plan in plans})

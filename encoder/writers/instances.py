@@ -1,0 +1,173 @@
+"""Write one instance of a model: its fields in its own order, what it was given besides, its computed fields."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from encoder.filters import WHOLE, Kept, NameFilter
+from encoder.schema import extras_of, fields_set_of, stand_in
+from encoder.writers.base import (
+    HEAVY,
+    MAX_DEPTH,
+    MAX_WEIGHT,
+    UNKNOWN,
+    CircularError,
+    Run,
+    Steps,
+    TooDeepError,
+    dumped,
+)
+from encoder.writers.fields import ClassPlan, FieldPlan
+from encoder.writers.gather import MemberGatherer
+from encoder.writers.plain import weigh, write_tree
+
+# Stands for the value of a field that is not in the instance.
+_MISSING: Final = object()
+
+
+class Instance:
+    """One instance while it is written."""
+
+    __slots__ = ("_aliased", "_depth", "_filter", "_gatherer", "_model", "_plan", "_run")
+
+    def __init__(self, plan: ClassPlan, model: BaseModel, run: Run, filter_: NameFilter | None, depth: int) -> None:
+        """Args: the class's plan, the instance, the run, what is filtered, the containers that it stands in."""
+        self._plan = plan
+        self._model = model
+        self._run = run
+        self._filter = filter_
+        self._depth = depth
+        self._gatherer = MemberGatherer(run, depth)
+        self._aliased = plan.by_alias if run.by_alias is None else run.by_alias
+
+    def steps(self) -> Steps:
+        """Write the whole instance."""
+        run, model = self._run, self._model
+        if self._depth >= MAX_DEPTH:
+            raise TooDeepError
+        if id(model) in run.active:
+            raise CircularError
+        run.active.add(id(model))
+        run.out.append(b"{")
+        yield from self._declared()
+        extras = extras_of(model) if self._plan.takes_extras else None
+        if extras:
+            yield from self._extras(extras)
+        if self._plan.computed and run.computed:
+            yield from self._computed()
+        self._gatherer.flush()
+        run.out.append(b"}")
+        run.active.discard(id(model))
+        yield None
+
+    def _said(self, name: str) -> Kept:
+        """What the filter says of a field."""
+        return WHOLE if self._filter is None else self._filter.of(name)
+
+    def _declared(self) -> Steps:
+        """The fields, taken from the instance once: what a serializer changes afterwards does not count."""
+        run, gatherer, fields = self._run, self._gatherer, self._plan.fields
+        given = fields_set_of(self._model) if run.exclude_unset else None
+        for name, value in tuple(self._model.__dict__.items()):
+            plan = fields.get(name)
+            if plan is None or plan.excluded or (value is None and run.exclude_none):
+                continue
+            if given is not None and name not in given:
+                continue
+            kept = self._said(name)
+            if not kept[0]:
+                continue
+            key = plan.alias if self._aliased else name
+            written: Any = UNKNOWN
+            if kept is WHOLE:
+                weight = run.weight
+                written = None if value is None and plan.nullable else plan.writer.simple(value, run)
+                if written is not HEAVY and written is not UNKNOWN:
+                    left_out = plan.exclude_if is not None and plan.exclude_if(value)
+                    if not left_out and gatherer.add(key, written, run.weight - weight):
+                        yield None
+                    continue
+                run.block.forget()
+            yield from self._large(plan, key, value, kept, written is HEAVY)
+
+    def _extras(self, extras: Mapping[str, Any]) -> Steps:
+        """The values that the class does not declare."""
+        run, gatherer, writer = self._run, self._gatherer, self._plan.extra
+        for name, value in tuple(extras.items()):
+            if value is None and run.exclude_none:
+                continue
+            kept = self._said(name)
+            if not kept[0]:
+                continue
+            weight = run.weight
+            written = writer.simple(value, run) if kept is WHOLE else UNKNOWN
+            if written is not HEAVY and written is not UNKNOWN:
+                if gatherer.add(name, written, run.weight - weight):
+                    yield None
+                continue
+            run.block.forget()
+            yield from self._large(FieldPlan(name, name, writer), name, value, kept, written is HEAVY)
+
+    def _computed(self) -> Steps:
+        """The computed fields, read from the instance as it is by now."""
+        run, gatherer = self._run, self._gatherer
+        hook = self._plan.hook
+        known: Mapping[str, object] = {} if hook is None else (yield from hook(self._model, run.memo))
+        for plan in self._plan.computed:
+            kept = self._said(plan.name)
+            if not kept[0]:
+                continue
+            key = plan.alias if self._aliased else plan.name
+            if kept is not WHOLE or plan.serializer is None:
+                yield from self._left_to_pydantic(plan.name, key, _MISSING, kept)
+                continue
+            value = known[plan.name] if plan.name in known else getattr(self._model, plan.name)
+            if value is None and run.exclude_none:
+                continue
+            weight = run.weight
+            written = None if value is None and plan.nullable else plan.writer.simple(value, run)
+            if written is HEAVY or written is UNKNOWN:
+                run.block.forget()
+                gatherer.separate(key)
+                yield key, write_tree(dumped(plan.serializer(), value, run), run, self._depth + 1)
+            elif gatherer.add(key, written, run.weight - weight):
+                yield None
+
+    def _large(self, plan: FieldPlan, key: str, value: Any, kept: Kept, heavy: bool) -> Steps:
+        """Write a field that has no simple form: by steps of its own, or by what pydantic makes of it."""
+        _, include, exclude = kept
+        steps = None
+        if heavy or kept is not WHOLE:
+            steps = plan.writer.steps(value, self._run, include, exclude, self._depth + 1)
+        if steps is None:
+            yield from self._left_to_pydantic(plan.name, key, value, kept)
+        elif plan.exclude_if is None or not plan.exclude_if(value):
+            self._gatherer.separate(key)
+            yield key, steps
+
+    def _left_to_pydantic(self, name: str, key: str, value: Any, kept: Kept) -> Steps:
+        self._gatherer.flush()  # a serializer of the user's may change what is held
+        yield key, self._dumped(name, value, kept)
+
+    def _dumped(self, name: str, value: Any, kept: Kept) -> Steps:
+        """Write what pydantic makes of one field, which is what it makes of it inside of the whole instance."""
+        _, include, exclude = kept
+        model = self._model
+        if value is not _MISSING and model.__dict__.get(name, value) is not value:
+            model = stand_in(model, name, value)  # somebody has changed it since
+        members = dumped(
+            self._plan.serializer,
+            model,
+            self._run,
+            include={name} if include is None else {name: include},
+            exclude=None if exclude is None else {name: exclude},
+            suspect=value,
+        )
+        for key, tree in members.items():
+            room = weigh(tree, MAX_WEIGHT)
+            if room < 0:
+                self._gatherer.separate(key)
+                yield from write_tree(tree, self._run, self._depth + 1)
+            elif self._gatherer.add(key, tree, MAX_WEIGHT - room):
+                yield None
