@@ -12,7 +12,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
-from uploader.dispatch import Window, clear_frames
+from uploader.dispatch import Window
+from uploader.errors import clear_frames
 from uploader.flow import Delivery, Sleep
 from uploader.models import UploadReceipt
 from uploader.options import UploadOptions

@@ -10,15 +10,11 @@ Rules:
 The shells (`uploader/uploads.py`, `uploader/async_uploads.py`) start and wait; they decide nothing.
 """
 
-import traceback
 from collections.abc import Iterator
 
-from uploader.errors import UploaderError
+from uploader.errors import UploaderError, clear_frames
 from uploader.flow import Delivery
 from uploader.models import Batch, UploadReceipt
-
-_MAX_CHAIN = 20
-"""How far the causes of an error are followed: a chain may be a circle."""
 
 
 class Window:
@@ -99,13 +95,3 @@ class Window:
             raise failure
         finally:
             del failure  # or its traceback, this frame and it would hold each other, and the batches with them
-
-
-def clear_frames(error: BaseException) -> None:
-    """Let go of what the frames in an error's tracebacks hold: megabytes of body, and the key. Their lines stay."""
-    seen: BaseException | None = error
-    for _ in range(_MAX_CHAIN):
-        if seen is None:
-            return
-        traceback.clear_frames(seen.__traceback__)
-        seen = seen.__cause__ or seen.__context__

@@ -15,7 +15,7 @@ import httpx
 from uploader.blocking import in_thread
 from uploader.clock import get_clock
 from uploader.dividing import divide
-from uploader.errors import APITimeoutError, TransportError
+from uploader.errors import APITimeoutError, TransportError, clear_frames
 from uploader.exchange import ERROR_BODY_BYTES, RawTarget, Request, RequestBody, Response
 from uploader.flow import Divide, Flow, Reply, Send, Sleep
 
@@ -198,5 +198,7 @@ def _transport_error(exc: httpx.RequestError, request: Request) -> TransportErro
         error: TransportError = APITimeoutError(f"no answer in time from {place}: {type(exc).__name__}")
     else:
         error = TransportError(f"no answer from {place}: {reason}")
+    exc.request = httpx.Request(request.method, url)  # theirs holds the key and the body
+    clear_frames(exc)
     error.__cause__ = exc
     return error

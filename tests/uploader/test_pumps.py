@@ -5,9 +5,11 @@ import http.server
 import logging
 import socket
 import threading
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 import uploader
@@ -39,10 +41,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None: ...
 
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """A client that hangs up early is meant."""
+
+
 @pytest.fixture
 def peer() -> Iterator[tuple[str, type[Handler]]]:
     handler = type("Fresh", (Handler,), {"seen": [], "answers": []})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -130,3 +137,30 @@ async def test_a_cancelled_request_closes_its_connection() -> None:
                 await task
             async with asyncio.timeout(30):
                 await closed.wait()
+
+
+def everything(error: BaseException) -> str:
+    """An error as the most talkative tool would print it, with the variables of every frame."""
+    shown = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    link: BaseException | None = error
+    while link is not None:
+        shown += f"{link!r} {vars(link)}"
+        if isinstance(link, httpx.RequestError):
+            shown += str(link.request.headers.raw)
+        link = link.__cause__ or link.__context__
+    return shown
+
+
+@both
+@pytest.mark.parametrize("method", ["upload_lines", "get_raw", "list"])
+def test_not_even_the_frames_of_an_error_hold_the_key(face: Face, method: str) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    args: dict[str, list[Any]] = {"upload_lines": [lines(1)], "get_raw": ["t"], "list": []}
+    with fake_time(), pytest.raises(uploader.TransportError) as caught:
+        face.use(None, lambda client: getattr(client, method)(*args[method]), base_url=url)
+    link: BaseException = caught.value
+    assert isinstance(link.__cause__, httpx.ConnectError)
+    caught.value.__traceback__ = None  # of this test itself, where the key is a variable
+    assert KEY not in everything(caught.value)
