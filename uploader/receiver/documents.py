@@ -5,17 +5,19 @@ UTF-8 of what it skips, so that is checked apart. Wrong types in a field that is
 producer's business.
 """
 
-import codecs
-import re
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from uploader.receiver.errors import RequestRefusedError
+from uploader.receiver.json_text import unreadable
 
-_UTF8_SLICE_BYTES: Final = 256 * 1024
-_PROBE_BYTES: Final = 256
+#: Longer lists of calls, errors or rewards are not indexed: as objects they would take tens of times their bytes.
+MAX_PART_BYTES: Final = 4 * 1024 * 1024
+#: Values of loose models are read up to here.
+_MAX_LOOSE_BYTES: Final = 64 * 1024
+_NOTHING: Final = Raw(b"null")
 _INT64_MAX: Final = 2**63 - 1
 Int64 = Annotated[int, Meta(ge=-_INT64_MAX, le=_INT64_MAX)]
 
@@ -50,8 +52,8 @@ class Env(Struct):
 class TaskData(Struct):
     """`task.data`."""
 
-    idx: object = None
-    id: object = None
+    idx: Raw = _NOTHING
+    id: Raw = _NOTHING
 
 
 class Task(Struct):
@@ -64,8 +66,8 @@ class Task(Struct):
 class AgentConfig(Struct):
     """`agent.config`: loose, so nothing in it has a type that could be wrong."""
 
-    model: object = None
-    provider: object = None
+    model: Raw = _NOTHING
+    provider: Raw = _NOTHING
 
 
 class Agent(Struct):
@@ -99,7 +101,7 @@ class Call(Struct):
     model: str | None = None
     finish_reason: str | None = None
     time: Span | None = None
-    error: object = None
+    error: Raw = _NOTHING
 
 
 class Reward(Struct):
@@ -112,7 +114,7 @@ class Reward(Struct):
 class Info(Struct):
     """`info`: loose."""
 
-    outcome: object = None
+    outcome: Raw = _NOTHING
 
 
 class TraceRecord(Struct):
@@ -124,37 +126,42 @@ class TraceRecord(Struct):
     run: Run | None = None
     task: Task | None = None
     agent: Agent | None = None
-    calls: list[Call] | None = None
-    rewards: dict[str, Reward | None] | None = None
+    calls: Raw = _NOTHING
+    rewards: Raw = _NOTHING
     info: Info | None = None
     stop_condition: str | None = None
-    errors: list[RecordError] | None = None
+    errors: Raw = _NOTHING
     timing: Timing | None = None
     num_total_tokens: Int64 | None = None
 
 
-class EpisodeRecord(Struct):
-    """The indexed fields of an episode; its traces stay bytes."""
+class EpisodeRecord(Struct, kw_only=True):
+    """The indexed fields of an episode, but for its traces (members.py)."""
 
     id: str
-    traces: list[Raw] | UnsetType = UNSET
     env: Env | None = None
     run: Run | None = None
-    errors: list[RecordError] | None = None
+    errors: Raw = _NOTHING
 
+
+class TraceDocument(NamedTuple):
+    """A trace as far as it is indexed."""
+
+    record: TraceRecord
+    calls: list[Call]
+    rewards: dict[str, Reward | None]
+    errors: list[RecordError]
+
+
+Part = TypeVar("Part")
 
 _trace_decoder: Final = msgspec.json.Decoder(TraceRecord)
-_episode_decoder: Final = msgspec.json.Decoder(EpisodeRecord)
+_calls_decoder: Final = msgspec.json.Decoder(list[Call] | None)
+_rewards_decoder: Final = msgspec.json.Decoder(dict[str, Reward | None] | None)
+_errors_decoder: Final = msgspec.json.Decoder(list[RecordError] | None)
 
 
-class _TracesKey(Struct):
-    traces: Raw | UnsetType = UNSET
-
-
-_traces_key_decoder: Final = msgspec.json.Decoder(_TracesKey)
-
-
-def decode_trace(data: bytes | Raw, where: str) -> TraceRecord:
+def decode_trace(data: bytes | Raw, where: str) -> TraceDocument:
     """Read a trace.
 
     Args:
@@ -167,99 +174,58 @@ def decode_trace(data: bytes | Raw, where: str) -> TraceRecord:
     try:
         record = _trace_decoder.decode(data)
     except (msgspec.MsgspecError, RecursionError) as error:
-        if isinstance(data, bytes) and _has_traces(data):
-            raise _episode_among_traces(where) from error
-        raise _unreadable(data, where, error) from error
+        raise unreadable(data, where, error) from error
     if record.traces is not UNSET:
-        raise _episode_among_traces(where)
-    return record
-
-
-def decode_episode(data: bytes, where: str) -> tuple[EpisodeRecord, list[Raw]]:
-    """Read an episode, and the bytes of its traces.
-
-    Raises:
-        RequestRefusedError: `line_format_mismatch` for a line without traces, `malformed_encoding` or
-        `invalid_trace`.
-    """
-    try:
-        record = _episode_decoder.decode(data)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise _unreadable(data, where, error) from error
-    if record.traces is UNSET:
         raise RequestRefusedError(
             "line_format_mismatch",
-            f"{where} has no `traces`, so it is no episode: send bare traces without X-Prime-Line-Format.",
+            f"{where} has `traces`, so it is an episode: send episodes with X-Prime-Line-Format: episode.",
         )
-    return record, record.traces
-
-
-def check_utf8(data: bytes, where: str) -> None:
-    """Check bytes that are too long to decode at once.
-
-    Raises:
-        RequestRefusedError: `malformed_encoding`.
-    """
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    view = memoryview(data)
-    try:
-        for start in range(0, len(data), _UTF8_SLICE_BYTES):
-            decoder.decode(view[start : start + _UTF8_SLICE_BYTES])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise RequestRefusedError("malformed_encoding", f"{where} is not UTF-8: {error.reason}.") from error
-
-
-def locate_members(line: bytes, members: list[Raw]) -> list[tuple[int, int]]:
-    """Where an episode's traces lie in its line, as (offset, size) each; all of them must be JSON objects.
-
-    Should a copy of the first one's bytes come before it, that copy is found: the range holds the same bytes.
-    """
-    ranges = []
-    start = end = 0
-    for number, member in enumerate(members):
-        # Between two members are only white space and a comma.
-        start = line.index(b"{", end) if number else _find(line, memoryview(member))
-        end = start + len(memoryview(member))
-        ranges.append((start, end - start))
-    return ranges
-
-
-def _find(line: bytes, member: memoryview) -> int:
-    # Searching for a short beginning and comparing is cheaper than searching for megabytes.
-    beginning = bytes(member[:_PROBE_BYTES])
-    start = line.index(beginning)
-    while not line.startswith(member, start):
-        start = line.index(beginning, start + 1)
-    return start
-
-
-def _has_traces(data: bytes) -> bool:
-    try:
-        return _traces_key_decoder.decode(data).traces is not UNSET
-    except (msgspec.MsgspecError, RecursionError):
-        return False
-
-
-def _episode_among_traces(where: str) -> RequestRefusedError:
-    return RequestRefusedError(
-        "line_format_mismatch",
-        f"{where} has `traces`, so it is an episode: send episodes with X-Prime-Line-Format: episode.",
+    return TraceDocument(
+        record,
+        _decode_part(record.calls, _calls_decoder, f"{where}, calls") or [],
+        _decode_part(record.rewards, _rewards_decoder, f"{where}, rewards") or {},
+        decode_errors(record.errors, where),
     )
 
 
-#: A backslash pair, a whole surrogate pair, or (named) half of one. Read from the left, pairs of backslashes
-#: are skipped over, so that an escaped backslash before a `u` is no escape.
-_SURROGATES: Final = re.compile(
-    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-)
+def decode_errors(errors: Raw, where: str) -> list[RecordError]:
+    """The list of errors of a trace or an episode.
+
+    Raises:
+        RequestRefusedError: `invalid_trace`.
+    """
+    found = _decode_part(errors, _errors_decoder, f"{where}, errors")
+    # A list too long to be read is a list of errors all the same.
+    return [RecordError()] if found is None and len(memoryview(errors)) > MAX_PART_BYTES else found or []
 
 
-def _unreadable(data: bytes | Raw, where: str, error: Exception) -> RequestRefusedError:
-    if not isinstance(error, msgspec.ValidationError) and any(
-        match["lone"] for match in _SURROGATES.finditer(memoryview(data))
-    ):
-        return RequestRefusedError(
-            "malformed_encoding", f"{where} holds half of a surrogate pair, which UTF-8 cannot carry."
-        )
-    return RequestRefusedError("invalid_trace", f"{where} is not valid: {error}.")
+def loose_text(value: Raw) -> str | None:
+    """A value that may have any type, if it is a string of reasonable length."""
+    text = _loose(value)
+    return text if isinstance(text, str) else None
+
+
+def loose_integer(value: Raw) -> int | None:
+    """A value that may have any type, if it is an integer."""
+    number = _loose(value)
+    # bool is an int in Python; a number of more than 64 bits is no index of anything.
+    return number if type(number) is int and abs(number) <= _INT64_MAX else None
+
+
+def _loose(value: Raw) -> object:
+    if len(memoryview(value)) > _MAX_LOOSE_BYTES:
+        return None
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.MsgspecError:
+        # A number out of range is valid JSON all the same.
+        return None
+
+
+def _decode_part(data: Raw, decoder: msgspec.json.Decoder[Part | None], where: str) -> Part | None:
+    if len(memoryview(data)) > MAX_PART_BYTES:
+        return None
+    try:
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise unreadable(data, where, error) from error

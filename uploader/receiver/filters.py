@@ -151,8 +151,11 @@ def parse_paging(params: Params) -> tuple[int, str | None]:
     """
     paging = dict[str, str]()
     for name, value in params:
-        if name in _PAGING and paging.setdefault(name, value) is not value:
+        if name not in _PAGING:
+            continue
+        if name in paging:
             raise RequestRefusedError("invalid_filter", f"{name} is given twice.")
+        paging[name] = value
     try:
         limit = int(paging.get("limit", DEFAULT_LIMIT))
     except ValueError:

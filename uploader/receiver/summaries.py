@@ -4,7 +4,16 @@ import math
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from uploader.receiver.documents import EpisodeRecord, RecordError, Run, Span, Task, TraceRecord
+from uploader.receiver.documents import (
+    EpisodeRecord,
+    RecordError,
+    Run,
+    Span,
+    Task,
+    TraceDocument,
+    loose_integer,
+    loose_text,
+)
 
 #: Descriptive texts are cut to this many characters in summaries; the raw record keeps them whole.
 MAX_TEXT_CHARS: Final = 4096
@@ -55,15 +64,16 @@ class EpisodeRow(NamedTuple):
     error_message: str | None
 
 
-def trace_row(record: TraceRecord, episode: EpisodeRecord | None, offset: int, size: int) -> TraceRow:
+def trace_row(trace: TraceDocument, episode: EpisodeRecord | None, offset: int, size: int) -> TraceRow:
     """Summarize a trace.
 
     Args:
-        record: the trace.
+        trace: the trace.
         episode: the episode it is a member of.
         offset: where its bytes start in the uncompressed upload.
         size: how many there are.
     """
+    record = trace.record
     env = record.env if episode is None else episode.env or record.env
     run = record.run or (episode.run if episode is not None else None)
     config = record.agent.config if record.agent is not None else None
@@ -76,22 +86,24 @@ def trace_row(record: TraceRecord, episode: EpisodeRecord | None, offset: int, s
         run_id=_run_id(run),
         step=_step(run),
         environment_id=(env.id or None) if env is not None else None,
-        model_provider=_text(config.provider) if config is not None else None,
-        model_id=_model_id(record),
+        model_provider=_text(loose_text(config.provider)) if config is not None else None,
+        model_id=_model_id(trace),
         task_id=_task_id(record.task),
         agent_name=_text(record.agent.name) if record.agent is not None else None,
-        reward=_reward(record),
-        outcome=_text(record.info.outcome) if record.info is not None else None,
-        has_error=bool(record.errors),
-        is_truncated=_is_truncated(record),
-        duration_ms=_duration_ms(record),
+        reward=_reward(trace),
+        outcome=_text(loose_text(record.info.outcome)) if record.info is not None else None,
+        has_error=bool(trace.errors),
+        is_truncated=_is_truncated(trace),
+        duration_ms=_duration_ms(trace),
         total_tokens=record.num_total_tokens or 0,
     )
 
 
-def episode_row(record: EpisodeRecord, members: list[TraceRow], offset: int, size: int) -> EpisodeRow:
+def episode_row(
+    record: EpisodeRecord, errors: list[RecordError], members: list[TraceRow], offset: int, size: int
+) -> EpisodeRow:
     """Summarize an episode: what it lacks comes from its members."""
-    error = record.errors[-1] if record.errors else RecordError()
+    error = errors[-1] if errors else RecordError()
     outcomes = {member.outcome for member in members}
     return EpisodeRow(
         episode_id=record.id,
@@ -101,7 +113,7 @@ def episode_row(record: EpisodeRecord, members: list[TraceRow], offset: int, siz
         run_id=next((m.run_id for m in members if m.run_id is not None), _run_id(record.run)),
         environment_id=(record.env.id or None) if record.env is not None else None,
         outcome=outcomes.pop() if len(outcomes) == 1 else None,
-        has_error=bool(record.errors),
+        has_error=bool(errors),
         error_type=_text(error.type),
         error_message=_text(error.message),
     )
@@ -129,39 +141,40 @@ def _step(run: Run | None) -> int | None:
     return run.work.step
 
 
-def _model_id(record: TraceRecord) -> str | None:
-    called = next((call.model for call in record.calls or () if call.model), None)
-    if called is None and record.agent is not None and record.agent.config is not None:
-        return _text(record.agent.config.model)
+def _model_id(trace: TraceDocument) -> str | None:
+    called = next((call.model for call in trace.calls if call.model), None)
+    agent = trace.record.agent
+    if called is None and agent is not None and agent.config is not None:
+        called = loose_text(agent.config.model)
     return _text(called)
 
 
 def _task_id(task: Task | None) -> str | None:
     if task is None:
         return None
-    data_id = _text(task.data.id) if task.data is not None else None
+    data_id = _text(loose_text(task.data.id)) if task.data is not None else None
     if data_id or task.key:
         return data_id or _text(task.key)
-    idx = task.data.idx if task.data is not None else None
-    return str(idx)[:MAX_TEXT_CHARS] if isinstance(idx, int) and not isinstance(idx, bool) else None
+    idx = loose_integer(task.data.idx) if task.data is not None else None
+    return None if idx is None else str(idx)
 
 
-def _reward(record: TraceRecord) -> float | None:
-    scores = [reward.score * reward.weight for reward in (record.rewards or {}).values() if reward is not None]
-    total = math.fsum(scores) if all(map(math.isfinite, scores)) else math.inf
+def _reward(trace: TraceDocument) -> float | None:
+    scores = [reward.score * reward.weight for reward in trace.rewards.values() if reward is not None]
+    total = sum(scores)
     return total if scores and math.isfinite(total) else None
 
 
-def _is_truncated(record: TraceRecord) -> bool:
-    if record.stop_condition in _TRUNCATING_STOPS:
+def _is_truncated(trace: TraceDocument) -> bool:
+    if trace.record.stop_condition in _TRUNCATING_STOPS:
         return True
-    last = next((call for call in reversed(record.calls or ()) if call.error is None), None)
+    last = next((call for call in reversed(trace.calls) if bytes(call.error) == b"null"), None)
     return last is not None and last.finish_reason == "length"
 
 
-def _duration_ms(record: TraceRecord) -> int:
+def _duration_ms(trace: TraceDocument) -> int:
     """From the trace's start to the end of the last thing that happened in it."""
-    timing = record.timing
+    timing = trace.record.timing
     if timing is None or not timing.start:
         return 0
     spans: Iterable[Span | None] = (
@@ -170,7 +183,7 @@ def _duration_ms(record: TraceRecord) -> int:
         timing.agent,
         timing.finalize,
         timing.scoring,
-        *(call.time for call in record.calls or ()),
+        *(call.time for call in trace.calls),
     )
     last = max((span.end or 0.0 for span in spans if span is not None), default=0.0)
     # A nonsense clock must not overflow the column: a century is long enough.

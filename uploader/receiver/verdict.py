@@ -12,11 +12,13 @@ from typing import BinaryIO, Final
 import msgspec
 
 from uploader.receiver.blocks import BlockWriter, pack_offsets
-from uploader.receiver.documents import check_utf8, decode_episode, decode_trace, locate_members
+from uploader.receiver.documents import decode_errors, decode_trace
 from uploader.receiver.errors import RequestRefusedError
 from uploader.receiver.gunzip import PIECE_BYTES, iter_inflated
 from uploader.receiver.index import Staging, UploadRow
+from uploader.receiver.json_text import check_utf8
 from uploader.receiver.lines import Line, LineSplitter, check_upload_size
+from uploader.receiver.members import decode_episode, locate_members
 from uploader.receiver.metadata import LineFormat, Metadata
 from uploader.receiver.settings import ReceiverSettings
 from uploader.receiver.store import Store, sync_file
@@ -129,19 +131,14 @@ class _LineCheck:
         self._add_trace(trace_row(record, None, line.offset, len(line.data)), where)
 
     def _episode(self, line: Line, where: str) -> None:
-        record, members = decode_episode(line.data, where)
+        record, members = decode_episode(line.data, where, self._settings.max_traces_per_episode)
         self._check_id(record.id, "episode_id_too_long", "episode id", where)
-        if len(members) > self._settings.max_traces_per_episode:
-            raise RequestRefusedError(
-                "too_many_traces_in_episode",
-                f"{where} has {len(members)} traces; {self._settings.max_traces_per_episode} are allowed.",
-            )
         traces = [decode_trace(data, f"{where}, trace {number}") for number, data in enumerate(members)]
         rows = [
             trace_row(trace, record, line.offset + start, size)
             for trace, (start, size) in zip(traces, locate_members(line.data, members), strict=True)
         ]
-        row = episode_row(record, rows, line.offset, len(line.data))
+        row = episode_row(record, decode_errors(record.errors, where), rows, line.offset, len(line.data))
         if row.environment_id is not None:
             self._check_id(row.environment_id, "environment_id_too_long", "environment id", where)
         self._staging.add_episode(row, where)
