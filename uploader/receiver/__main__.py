@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Final
 
+from uploader.receiver.errors import ReceiverError
 from uploader.receiver.server import DEFAULT_HOST, DEFAULT_PORT, serve
 from uploader.receiver.settings import ReceiverSettings
 
@@ -20,7 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--host", default=DEFAULT_HOST, help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="0 picks a free one (default: %(default)s)")
     parser.add_argument("--api-key", default=os.environ.get(API_KEY_VARIABLE), help=f"default: ${API_KEY_VARIABLE}")
-    parser.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
+    parser.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error", "critical"])
     limits = [field for field in fields(ReceiverSettings) if field.name not in ("data_dir", "api_key")]
     for field in limits:
         kind = type(field.default)
@@ -31,7 +32,10 @@ def main(arguments: list[str] | None = None) -> None:
         api_key=options.api_key or None,
         **{field.name: getattr(options, field.name) for field in limits},
     )
-    serve(settings.data_dir, options.host, options.port, settings=settings, log_level=options.log_level)
+    try:
+        serve(settings.data_dir, options.host, options.port, settings=settings, log_level=options.log_level)
+    except (OSError, ReceiverError) as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
 
 
 if __name__ == "__main__":

@@ -32,13 +32,14 @@ Query = Callable[..., Answer]
 Endpoint = Callable[[Request], Any]
 
 
-def create_app(settings: ReceiverSettings) -> ASGIApp:
-    """The receiver as an ASGI application, which opens its data directory at start-up.
+def create_app(settings: ReceiverSettings, store: Store | None = None) -> ASGIApp:
+    """The receiver as an ASGI application; its lifespan ends with closing the store.
 
     Args:
         settings: where it stores and what it allows.
+        store: the opened data directory; opened at start-up when it is not given.
     """
-    return _RawPaths(_Receiver(settings).app)
+    return _RawPaths(_Receiver(settings, store).app)
 
 
 class _RawPaths:
@@ -56,8 +57,9 @@ class _RawPaths:
 class _Receiver:
     """One receiver: its store, its limiters and its routes."""
 
-    def __init__(self, settings: ReceiverSettings) -> None:
+    def __init__(self, settings: ReceiverSettings, store: Store | None) -> None:
         self._settings = settings
+        self._opened_store = store
         self._store: Store
         self._uploads: UploadHandler
         self._readers: anyio.CapacityLimiter
@@ -88,13 +90,16 @@ class _Receiver:
     def _lifespan(self, app: Starlette) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
         async def opened() -> AsyncIterator[None]:
-            self._store = await anyio.to_thread.run_sync(Store, self._settings.data_dir)
+            store = self._opened_store
+            if store is None:
+                store = await anyio.to_thread.run_sync(Store, self._settings.data_dir)
+            self._store = store
             self._uploads = UploadHandler(self._settings, self._store)
             self._readers = anyio.CapacityLimiter(_READERS)
             try:
                 yield
             finally:
-                self._store.close()
+                store.close()
 
         return opened()
 
@@ -124,9 +129,9 @@ class _Receiver:
         return Route(f"{_API}{path}", endpoint, methods=["GET"])
 
     async def _traces(self, request: Request) -> Response:
-        self._authorize(request)
         if request.method == "POST":
             return _json(await self._uploads.receive(request), 201)
+        self._authorize(request)
         return _json(await self._read(partial(queries.list_traces, self._store, _params(request))))
 
     async def _health(self, request: Request) -> Response:

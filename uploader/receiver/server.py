@@ -7,21 +7,25 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from uploader.receiver.app import create_app
 from uploader.receiver.settings import ReceiverSettings
+from uploader.receiver.store import Store
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8083
 _BACKLOG: Final = 256
 #: How long uploads that have begun may go on after a signal.
 _GRACE_S: Final = 10
+#: How long an idle connection is kept; longer than the pause between two batches of a slow producer.
+_KEEP_ALIVE_S: Final = 75
 
 
 def serve(
@@ -52,21 +56,23 @@ def serve(
     """
     settings = settings or ReceiverSettings(data_dir=Path(data_dir), api_key=api_key)
     logging.basicConfig(level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    config = uvicorn.Config(
-        create_app(settings),
+    with _listen(host, port) as listener, closing(Store(settings.data_dir)) as store:
+        server = _AnnouncingServer(_config(create_app(settings, store)), _url(listener))
+        with _signals_end(server):
+            server.run(sockets=[listener])
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
         log_config=None,
         access_log=False,
         lifespan="on",
         ws="none",
         timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         server_header=False,
     )
-    with _listen(host, port) as listener:
-        server = _AnnouncingServer(config, _url(listener))
-        with _signals_end(server):
-            server.run(sockets=[listener])
-        if not server.started:
-            raise SystemExit(1)
 
 
 class _AnnouncingServer(uvicorn.Server):

@@ -43,11 +43,17 @@ class Store:
         for folder in (self._lines_dir, self._incoming_dir):
             folder.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(data_dir)
-        self.index = Index(data_dir / "index.sqlite")
+        try:
+            self.index = Index(data_dir / "index.sqlite")
+        except BaseException:
+            self._lock.close()
+            raise
+        _sync_dir(data_dir)
+        _sync_dir(data_dir.absolute().parent)
         self._remove_leftovers()
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Let go of the directory; once is enough."""
         self.index.close()
         self._lock.close()
 
@@ -64,11 +70,11 @@ class Store:
     def publish(self, file: BinaryIO, upload_id: str) -> None:
         """Move a file, already synced, to its upload's place, durably."""
         path = self.lines_path(upload_id)
-        if not path.parent.exists():
-            path.parent.mkdir(exist_ok=True)
-            _sync_dir(path.parent.parent)
+        path.parent.mkdir(exist_ok=True)
         os.replace(file.name, path)
+        # The folder may be new, now or since a crash; syncing one that did not change costs next to nothing.
         _sync_dir(path.parent)
+        _sync_dir(self._lines_dir)
 
     def lines_path(self, upload_id: str) -> Path:
         """The file of an upload's lines; the id is a digest, 64 hex digits."""

@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from uploader.receiver.admission import Admission
 from uploader.receiver.answers import Answer
+from uploader.receiver.auth import check_bearer
 from uploader.receiver.body import RequestBody
 from uploader.receiver.errors import RequestRefusedError
 from uploader.receiver.metadata import parse_idempotency_key, parse_line_format, parse_metadata
@@ -55,6 +56,7 @@ class UploadHandler:
         max_bytes = self._settings.max_request_bytes + _FORM_BYTES
         body = RequestBody(request, max_bytes, self._settings.body_timeout_s)
         try:
+            check_bearer(request.headers.get("authorization"), self._settings.api_key)
             with self.admission.slot():
                 return await self._receive(request.headers, body)
         except RequestRefusedError:

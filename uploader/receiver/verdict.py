@@ -4,6 +4,7 @@ Runs on a worker thread. At most one line is in memory; everything else goes thr
 """
 
 import hashlib
+import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from uploader.receiver.settings import ReceiverSettings
 from uploader.receiver.store import Store, sync_file
 from uploader.receiver.summaries import TraceRow, episode_row, trace_row
 
+_log: Final = logging.getLogger(__name__)
 _READ_BYTES: Final = 64 * 1024
 
 
@@ -104,7 +106,9 @@ def _store(upload: Upload, pieces: Iterator[bytes], store: Store, settings: Rece
             lines=splitter.lines,
             block_offsets=pack_offsets(writer.offsets),
         )
-        return staging.commit(row, lambda: store.publish(file, upload.digest))
+        stored_format = staging.commit(row, lambda: store.publish(file, upload.digest))
+        _log.info("stored upload %s: %d lines, %d bytes", upload.digest, check.records, splitter.size)
+        return stored_format
 
 
 class _LineCheck:

@@ -36,6 +36,22 @@ def test_gzip_bombs_stop_at_the_limits(receiver: ReceiverProcess, client: httpx.
     assert post(client, jsonl(trace("after the bombs"))).status_code == 201
 
 
+def test_lines_of_countless_objects(receiver: ReceiverProcess, client: httpx.Client) -> None:
+    """Sixty million bytes of `{},` would be gigabytes of objects."""
+    before = peak_bytes(receiver)
+    objects = b"{}," * (20 * MIB) + b"{}"
+    for start, line_format, answer in (
+        (b'{"id":"e","traces":[', "episode", (400, "too_many_traces_in_episode")),
+        (b'{"id":"calls","calls":[', "trace", None),
+        (b'{"id":"errors","errors":[', "trace", None),
+        (b'{"id":"nodes","nodes":[', "trace", None),
+    ):
+        response = post(client, start + objects + b"]}", line_format=line_format)
+        assert response.status_code == 201 if answer is None else code_of(response) == answer
+    assert client.get("/api/v1/traces/errors").json()["execution"]["has_error"]
+    assert peak_bytes(receiver) - before < 300 * MIB
+
+
 def test_many_producers_of_large_batches(tmp_path: Path) -> None:
     data = [jsonl(*(trace(f"{b}-{n}", text=f"{n % 10}" * MIB) for n in range(24))) for b in range(12)]
     with (

@@ -36,6 +36,7 @@ def test_a_second_receiver_is_refused_the_directory(tmp_path: Path) -> None:
         assert second.returncode != 0
         assert second.stdout == ""
         assert "served by another receiver" in second.stderr
+        assert "Traceback" not in second.stderr
 
 
 def test_a_receiver_that_does_not_start_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

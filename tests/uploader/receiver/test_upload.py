@@ -1,9 +1,11 @@
 """Uploads over HTTP: the receipt, and every code that the contract documents for one."""
 
 import gzip
+import random
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,6 +13,12 @@ import pytest
 
 from tests.uploader.receiver.conftest import Serve
 from tests.uploader.receiver.support import code_of, dumps, episode, jsonl, key_of, message_of, parts_of, post, trace
+from uploader.receiver import ReceiverProcess
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize("compress", [True, False])
@@ -274,6 +282,20 @@ def test_refused_before_any_work_when_full(serve: Serve) -> None:
         assert refused.headers["retry-after"] == "7"
         assert [future.result().status_code for future in held] == [201, 201]
     assert post(client, jsonl(trace("refused"))).status_code == 201
+
+
+def test_a_full_disk_is_no_verdict(tmp_path: Path) -> None:
+    prlimit = getattr(resource, "prlimit", None) if resource else None
+    if prlimit is None or resource is None:
+        pytest.skip("no way to fill a disk here")
+    data = jsonl(trace("too much", text=random.Random(0).randbytes(200_000).hex()))
+    with ReceiverProcess(tmp_path, log_level="critical") as receiver, httpx.Client(base_url=receiver.url) as client:
+        prlimit(receiver.pid, resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        refused = post(client, data)
+        assert code_of(refused) == (503, "storage_unavailable")
+        assert refused.headers["retry-after"]
+        prlimit(receiver.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert post(client, data).status_code == 201
 
 
 def test_many_producers(client: httpx.Client) -> None:
