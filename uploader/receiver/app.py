@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 import anyio
 import msgspec
@@ -50,7 +50,9 @@ class _RawPaths:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
+            # The raw path is optional in ASGI; without it an encoded slash can't be told from a plain one.
+            raw_path = scope.get("raw_path") or quote(scope["path"]).encode()
+            scope = {**scope, "path": raw_path.decode("latin-1")}
         await self._app(scope, receive, send)
 
 

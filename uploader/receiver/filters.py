@@ -10,6 +10,7 @@ from uploader.receiver.errors import RequestRefusedError
 MAX_LIMIT: Final = 100
 DEFAULT_LIMIT: Final = 50
 _MAX_VALUES: Final = 100
+_MAX_FILTERS: Final = 40
 _INT64_MAX: Final = 2**63 - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -127,6 +128,10 @@ def parse_condition(params: Params, filters: Mapping[str, Filter], *, context: b
     values_of: dict[str, list[str]] = {}
     for name, value in params:
         values_of.setdefault(name, []).append(value)
+    if len(values_of) > _MAX_FILTERS:
+        raise RequestRefusedError(
+            "invalid_filter", f"{len(values_of)} filters are too many: {_MAX_FILTERS} are allowed."
+        )
     parts, values = ["1"], list[Value]()
     for name, texts in values_of.items():
         if context and name.startswith("context.") and len(texts) == 1:

@@ -66,7 +66,8 @@ class Index:
             yield Staging(connection, self._commit_lock)
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, _BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        # Used by one thread at a time; but the keeper may be closed by another one than opened it.
+        connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA synchronous = FULL")
         return connection

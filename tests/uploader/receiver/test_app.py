@@ -330,6 +330,8 @@ def test_upload_id_selects_what_one_batch_stored(library: httpx.Client) -> None:
         "run_step=1.5",
         "run_step=99999999999999999999",
         "context.a=1&context.a=2",
+        "&".join(f"context.{number}=1" for number in range(2000)),
+        "&".join(["run_id=1"] * 101),
     ],
 )
 def test_bad_filters(library: httpx.Client, query: str) -> None:

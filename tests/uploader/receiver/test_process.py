@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -54,6 +55,22 @@ def test_what_was_stored_outlives_the_process(tmp_path: Path) -> None:
     with ReceiverProcess(tmp_path) as receiver, httpx.Client(base_url=receiver.url) as client:
         assert client.get("/api/v1/episodes/stays?raw=true").content == dumps(record)
         assert post(client, jsonl(record), line_format="episode").json() == first.json()
+
+
+def test_an_upload_that_has_begun_is_finished(tmp_path: Path) -> None:
+    with (
+        ReceiverProcess(tmp_path, hold_upload_s=1.0) as receiver,
+        httpx.Client(base_url=receiver.url) as client,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        pending = pool.submit(post, client, jsonl(trace("begun")))
+        with httpx.Client(base_url=receiver.url) as other:
+            while not other.get("/healthz").json()["uploads_in_flight"] and not pending.done():
+                threading.Event().wait(0.01)
+        assert receiver.stop() == 0
+        assert pending.result().status_code == 201
+    with ReceiverProcess(tmp_path) as receiver, httpx.Client(base_url=receiver.url) as client:
+        assert client.get("/api/v1/traces/begun").status_code == 200
 
 
 @pytest.mark.parametrize("seed", range(3))
