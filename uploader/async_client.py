@@ -1,8 +1,10 @@
 """The asynchronous client of the traces service."""
 
 import asyncio
+import importlib
 import os
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar, Unpack
@@ -37,6 +39,11 @@ from uploader.reading import Question
 from uploader.records import Record
 from uploader.sealing import SealedBatch
 from uploader.session import Session, http_options
+
+# httpcore imports these with the first request, and the event loop would wait for it: 20 to 70 ms.
+for _name in ("anyio._backends._asyncio", "anyio.streams.tls"):
+    with suppress(ImportError):
+        importlib.import_module(_name)
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 ItemT = TypeVar("ItemT")
