@@ -59,11 +59,13 @@ class UploadHandler:
             check_bearer(request.headers.get("authorization"), self._settings.api_key)
             with self.admission.slot():
                 return await self._receive(request.headers, body)
-        except RequestRefusedError:
+        except RequestRefusedError as error:
+            _log.info("refused an upload: %s", error)
             await body.drain()
             raise
         except (OSError, sqlite3.Error) as error:
             _log.exception("an upload could not be stored")
+            await body.drain()
             raise RequestRefusedError(
                 "storage_unavailable",
                 f"The upload could not be stored ({type(error).__name__}): look at the log and the disk.",
