@@ -1,0 +1,128 @@
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from encoder.chats import from_messages
+from encoder.records import Episode
+from tests.uploader.cli.conftest import Command, start
+
+Write = Callable[[str, bytes], Path]
+
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+
+def chat_line(content: str, **others: object) -> bytes:
+    return json.dumps({"messages": [{"role": "user", "content": content}], **others}).encode() + b"\n"
+
+
+def test_chats_become_episodes(command: Command, write: Write, tmp_path: Path) -> None:
+    chats = write("chats.jsonl", chat_line("a", reward=0.5, source="s") + b"\n" + json.dumps(CHAT).encode())
+    output = tmp_path / "episodes.jsonl"
+    ran = command("convert", chats, "-o", output)
+    assert ran.code == 0
+    assert "2 episodes" in ran.err
+    lines = output.read_bytes().splitlines(keepends=True)
+    messages = [{"role": "user", "content": "a"}]
+    expected = [from_messages(messages, reward=0.5, info={"source": "s"}), from_messages(CHAT)]
+    assert lines == [episode.to_json() + b"\n" for episode in expected]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes], write: Write) -> None:
+    from uploader.cli.app import run
+
+    assert run(["convert", str(write("chats.jsonl", chat_line("a"))), "-o", "-"]) == 0
+    assert json.loads(capfdbinary.readouterr().out)["traces"][0]["nodes"][0]["message"]["content"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (b"{\n", "not JSON: "),
+        (b'"\xff"\n', "not UTF-8"),
+        (b"{}\n", "not a chat"),
+        (b'{"messages": "text"}\n', "not a chat"),
+        (b'{"messages": [1]}\n', "message 0"),
+        (b"[" * 100_000 + b"\n", "nested too deeply"),
+        (b'{"messages": [{"role": "user", "content": "\\ud800"}]}\n', "$.traces[0].nodes[0].message.content"),
+    ],
+)
+def test_a_bad_chat_is_named_and_the_others_written(
+    command: Command, write: Write, tmp_path: Path, bad: bytes, reason: str
+) -> None:
+    chats = write("chats.jsonl", chat_line("before") + bad + chat_line("after"))
+    output = tmp_path / "episodes.jsonl"
+    ran = command("convert", chats, "-o", output)
+    assert ran.code == 1
+    assert "chats.jsonl, line 2: " in ran.err
+    assert reason in ran.err
+    assert "2 episodes" in ran.err
+    assert "1 chats refused" in ran.err
+    contents = [Episode.model_validate_json(line).traces[0].nodes[0] for line in output.read_bytes().splitlines()]
+    assert [node.message.content for node in contents] == ["before", "after"]
+
+
+def test_the_same_chat_twice_is_written_once(command: Command, write: Write, tmp_path: Path) -> None:
+    output = tmp_path / "episodes.jsonl"
+    ran = command("convert", write("chats.jsonl", chat_line("a") * 3), "-o", output)
+    assert ran.code == 0
+    assert "2 duplicates left out" in ran.err
+    assert len(output.read_bytes().splitlines()) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"{}\n"])
+def test_nothing_to_write_leaves_the_output_alone(
+    command: Command, write: Write, tmp_path: Path, content: bytes
+) -> None:
+    output = tmp_path / "episodes.jsonl"
+    output.write_bytes(b"before")
+    ran = command("convert", write("chats.jsonl", content), "-o", output)
+    assert ran.code == 1
+    assert "line 1: " in ran.err
+    assert output.read_bytes() == b"before"
+
+
+def test_usage(command: Command, write: Write, tmp_path: Path) -> None:
+    chats = write("chats.jsonl", chat_line("a"))
+    assert command("convert", chats).code == 2
+    assert command("convert", tmp_path / "absent", "-o", "-").code == 2
+    ran = command("convert", chats, "-o", tmp_path / "absent" / "episodes.jsonl")
+    assert ran.code == 1
+    assert "No such file or directory" in ran.err
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    """The chats come through a pipe that stays open, so the command is certainly at work."""
+    chats, output = tmp_path / "chats", tmp_path / "episodes.jsonl"
+    os.mkfifo(chats)
+    process = start("convert", chats, "-o", output)
+    with chats.open("wb", buffering=0) as pipe:
+        pipe.write(b"{}\n")
+        assert process.stderr is not None
+        assert "line 1" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == [chats]
+
+
+def test_real_chats(command: Command, trajectories_path: Path, tmp_path: Path) -> None:
+    output = tmp_path / "episodes.jsonl"
+    assert command("convert", trajectories_path, "-o", output).code == 0
+    assert len(output.read_bytes().splitlines()) > 600
+
+
+def test_edge_chats(command: Command, edge_path: Path, tmp_path: Path) -> None:
+    output = tmp_path / "episodes.jsonl"
+    ran = command("convert", edge_path, "-o", output)
+    assert ran.code == 1
+    lines = edge_path.read_bytes().split(b"\n")
+    surrogates = [number for number, line in enumerate(lines, 1) if b"surrogate" in line.partition(b'"edge":')[2]]
+    for number in surrogates:
+        assert f"line {number}: $.traces[0].nodes[" in ran.err
+    assert len(output.read_bytes().splitlines()) + ran.err.count(", line ") == len([*filter(None, lines)])

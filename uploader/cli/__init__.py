@@ -1,0 +1,1 @@
+"""The `uploader` command: upload, convert, serve, quickstart. It needs the `cli` extra."""

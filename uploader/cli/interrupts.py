@@ -1,0 +1,31 @@
+"""Ctrl-C that says what happens next."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_MESSAGE = b"\ninterrupted: requests in flight end first; Ctrl-C again stops at once\n"
+
+
+@contextmanager
+def announced_interrupts() -> Iterator[None]:
+    """Answer the first Ctrl-C inside the `with` block with a line on standard error; it raises as ever."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Not print: the signal may have come in the middle of one.
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, _MESSAGE)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
