@@ -14,8 +14,9 @@ _MESSAGE = b"\ninterrupted: requests in flight end first; Ctrl-C again stops at 
 @contextmanager
 def announced_interrupts() -> Iterator[None]:
     """Answer the first Ctrl-C inside the `with` block with a line on standard error; it raises as ever."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield  # nothing to do; above all, whoever had the signal ignored (a shell, for a job) means it
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:

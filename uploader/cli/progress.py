@@ -56,7 +56,7 @@ def upload_progress(console: Console, tally: Tally) -> Iterator[UploadProgress]:
         yield PlainLines(console, tally, time.monotonic())
         return
     with _bar(console) as progress:
-        task = progress.add_task("", total=tally.total_bytes, batches=0, retries=0)
+        task = progress.add_task("uploading", total=tally.total_bytes, batches=0, retries=0)
         yield _Bar(progress, task, tally)
 
 
@@ -111,10 +111,10 @@ class _Bar:
 def _bar(console: Console) -> Progress:
     return Progress(
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=8),
+        BarColumn(bar_width=7),
         DownloadColumn(),
         TransferSpeedColumn(),
-        TextColumn("{task.fields[batches]} sent"),
+        TextColumn("{task.fields[batches]} batches"),
         TextColumn("{task.fields[retries]} retries"),
         TimeRemainingColumn(compact=True),
         console=console,

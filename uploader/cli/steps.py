@@ -16,23 +16,22 @@ class Steps:
     def __init__(self, console: Console) -> None:
         self._file = console.file
         self._is_terminal = console.is_terminal
-        self._label: str | None = None
+        self._is_line_open = False
 
     def show(self, label: str, done: int, total: int) -> None:
-        """Show that `done` of `total` steps of `label` are done."""
-        if not self._is_terminal:
-            if done >= total:
-                self._write(f"{label}: {done} of {total}\n")
-            return
-        new_line = "\n" if self._label not in (None, label) else ""
-        self._label = label
-        self._write(f"{new_line}\r{bar_line(label, done, total)}")
+        """Show that `done` of `total` steps of `label` are done; a line stays once all are."""
+        is_whole = done >= total
+        if self._is_terminal:
+            self._is_line_open = not is_whole
+            self._write(f"\r{bar_line(label, done, total)}" + "\n" * is_whole)
+        elif is_whole:
+            self._write(f"{label}: {done} of {total}\n")
 
     def end(self) -> None:
-        """Leave the line of the bar."""
-        if self._is_terminal and self._label is not None:
+        """Leave the line of a bar that is not whole."""
+        if self._is_line_open:
             self._write("\n")
-            self._label = None
+            self._is_line_open = False
 
     def _write(self, text: str) -> None:
         self._file.write(text)

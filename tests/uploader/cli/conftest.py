@@ -66,10 +66,19 @@ def use_receiver(receiver: ReceiverProcess, monkeypatch: pytest.MonkeyPatch) -> 
     return receiver
 
 
+# A shell has its background jobs ignore Ctrl-C, and their children with them.
+LAUNCHER = """
+import signal, sys
+from uploader.__main__ import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+
+
 def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
-    """Start the command as a process of its own."""
+    """Start the command as a process of its own, which listens to Ctrl-C whoever runs the tests."""
     return subprocess.Popen(
-        [sys.executable, "-m", "uploader", *map(str, arguments)],
+        [sys.executable, "-P", "-c", LAUNCHER, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -8,7 +8,7 @@ import pytest
 import typer.main
 
 from tests.conftest import ROOT
-from tests.uploader.cli.conftest import Command, start
+from tests.uploader.cli.conftest import Command
 from uploader.cli.app import app
 from uploader.cli.exits import Exit
 
@@ -59,10 +59,9 @@ def test_no_command_shows_help_and_an_unknown_one_is_usage(command: Command) -> 
 
 
 def test_as_a_module() -> None:
-    process = start("--version")
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert out.startswith("uploader ")
+    command = [sys.executable, "-P", "-m", "uploader", "--version"]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ran.stdout.startswith("uploader ")
 
 
 @pytest.mark.parametrize(
@@ -78,6 +77,6 @@ def test_as_a_module() -> None:
 def test_a_missing_extra_is_named(missing: str, arguments: list[str], extra: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = {arguments!r}\n"
     code += "from uploader.__main__ import main; sys.exit(main())"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert ran.returncode == 2
     assert f"{missing} is missing: pip install 'unstall[{extra}]'" in ran.stderr

@@ -57,3 +57,17 @@ def test_a_service_that_goes_away(many: Path, tmp_path: Path) -> None:
     assert ran.code == 3
     assert 1 <= len(upload_ids(ran)) < LINES
     assert "were not stored: no answer from" in ran.err or "was not stored: no answer from" in ran.err
+
+
+def test_ctrl_c_during_the_quickstart(tmp_path: Path) -> None:
+    """The receiver and all that it stored are gone."""
+    process = start("quickstart", "--episodes", 2, TMPDIR=str(tmp_path))
+    assert process.stderr is not None
+    assert process.stderr.readline() == "making episodes: 2 of 2\n"
+    assert process.stderr.readline() == "encoding, the plain way: 2 of 2\n"  # inside the event loop
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

@@ -34,7 +34,7 @@ def test_a_bar_on_a_terminal() -> None:
         progress.noted("a retry")
         progress.advanced("a name that is too long for a bar.jsonl")
     shown = file.getvalue()
-    for text in ("1.0/2.0 GB", "35 sent", "2 retries", "a retry", "…"):
+    for text in ("1.0/2.0 GB", "35 batches", "2 retries", "a retry", "…"):
         assert text in shown
 
 
@@ -42,16 +42,15 @@ def test_steps_on_a_terminal_and_elsewhere() -> None:
     for is_terminal in (True, False):
         file = io.StringIO()
         steps = Steps(Console(file=file, force_terminal=is_terminal))
-        for done in range(3):
-            steps.show("first", done, 2)
-        steps.show("second", 1, 1)
+        for label, done in (("first", 1), ("second", 1), ("first", 2), ("second", 1)):
+            steps.show(label, done, 2)
         steps.end()
         steps.end()
         if is_terminal:
-            first = "\n".join(["\r" + "\r".join(bar_line("first", done, 2) for done in range(3))])
-            assert file.getvalue() == f"{first}\n\r{bar_line('second', 1, 1)}\n"
+            bars = [bar_line(*bar) for bar in (("first", 1, 2), ("second", 1, 2), ("first", 2, 2), ("second", 1, 2))]
+            assert file.getvalue() == "\r{}\r{}\r{}\n\r{}\n".format(*bars)
         else:
-            assert file.getvalue() == "first: 2 of 2\nsecond: 1 of 1\n"
+            assert file.getvalue() == "first: 2 of 2\n"
 
 
 def test_a_bar_keeps_its_width() -> None:
