@@ -1,28 +1,25 @@
 """Per-token columns: pydantic types that are lists in JSON and one-dimensional numpy arrays in memory.
 
 `IntColumn`, `BoolColumn` and `FloatColumn` annotate a field; `encoder.arrays` tells what they take and keep.
-In JSON a column is the list that its serializer returns. `COLUMN_DUMPERS` tells the encoder, by serializer,
-how to write a slice of the array to the same bytes without that list.
+In JSON a column is the list that its serializer returns. `COLUMN_KINDS` tells the encoder, by serializer, what an array
+holds, so that it can write the same bytes without that list.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, Protocol
+from enum import IntEnum
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 from pydantic import PlainSerializer, PlainValidator, SerializationInfo, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 
 from encoder.arrays import (
-    Column,
-    is_plain,
     to_bool_column,
     to_expert_array,
     to_float_column,
     to_int_column,
 )
-from encoder.floats import encode_floats
 
 FLOAT_DECIMALS: Final = 4
 """How many digits of a per-token float a record keeps, unless the context says otherwise."""
@@ -58,47 +55,20 @@ def _listed(column: Any) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
-class ColumnCodec(Protocol):
-    """How the encoder writes the columns of one kind."""
+class ColumnKind(IntEnum):
+    """What a column holds."""
 
-    def accepts(self, column: object) -> bool:
-        """Whether this very object can be written exactly; if not, it goes through its serializer."""
-
-    def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
-        """Return what orjson (with `OPT_SERIALIZE_NUMPY`) writes as the JSON array for a slice of the column.
-
-        Args:
-            values: a slice with step one of a column that `accepts` took.
-            context: the dump's context.
-        """
+    INTS = 0
+    BOOLS = 1
+    FLOATS = 2
 
 
-class _PlainCodec:
-    """Writes columns that orjson writes as their list."""
-
-    def __init__(self, *kinds: str) -> None:
-        self._dtypes = frozenset(np.dtype(kind) for kind in kinds)
-
-    def accepts(self, column: object) -> bool:
-        return is_plain(column) and column.dtype in self._dtypes
-
-    def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
-        return values
-
-
-class _FloatCodec(_PlainCodec):
-    """Writes rounded floats."""
-
-    def writable(self, values: Column, context: object) -> Column | orjson.Fragment:
-        return orjson.Fragment(encode_floats(values, float_decimals(context)))
-
-
-COLUMN_DUMPERS: Final[dict[Callable[..., Any], ColumnCodec]] = {
-    dump_ints: _PlainCodec("int32", "int64", "uint64", "int8", "int16", "uint8", "uint16", "uint32"),
-    dump_bools: _PlainCodec("bool"),
-    dump_floats: _FloatCodec("float64", "float32", "float16"),
+COLUMN_KINDS: Final[dict[Callable[..., Any], ColumnKind]] = {
+    dump_ints: ColumnKind.INTS,
+    dump_bools: ColumnKind.BOOLS,
+    dump_floats: ColumnKind.FLOATS,
 }
-"""The codec of each column type, by the serializer function that stands in its core schema."""
+"""The kind of each column type, by the serializer function that stands in its core schema."""
 
 
 def _array_of(items: JsonSchemaValue) -> JsonSchemaValue:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-from encoder.columns import COLUMN_DUMPERS
+from encoder.columns import COLUMN_KINDS
 from encoder.schema import (
     CoreSchema,
     Field,
@@ -105,8 +105,8 @@ class _Compiler:
             return self._union(schema)
         if kind == "tagged-union":
             return self._tagged(schema)
-        if resolved.function is not None and (codec := COLUMN_DUMPERS.get(resolved.function)):
-            return ColumnWriter(resolved.function, codec)
+        if resolved.function is not None and resolved.function in COLUMN_KINDS:
+            return ColumnWriter(COLUMN_KINDS[resolved.function])
         return self._model(resolved) or Writer()
 
     def _items(self, schema: CoreSchema, key: str) -> Writer:

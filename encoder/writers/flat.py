@@ -7,13 +7,12 @@ whose names are all numbers: field names, classes and functions reach it as boun
 Columns are not put into the dict but held in the run's `Block`, with a mark in their place.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from encoder.blocks import BOOLS, FLOATS, INTS, MARK
-from encoder.columns import dump_bools, dump_floats, dump_ints
+from encoder.blocks import JOINABLE, MARK
+from encoder.columns import ColumnKind
 from encoder.schema import extras_of
 from encoder.writers.base import HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
 from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
@@ -23,12 +22,8 @@ from encoder.writers.models import Flat, ModelWriter, Variant
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import TaggedWriter
 
-# The kinds of columns that a block takes: the list in `Block`, and the element types that can be joined exactly.
-_BLOCKS: Final[dict[Callable[..., Any], tuple[int, str, tuple[str, ...]]]] = {
-    dump_ints: (INTS, "ints", ("int32", "int64")),
-    dump_bools: (BOOLS, "bools", ("bool",)),
-    dump_floats: (FLOATS, "floats", ("float64", "float32")),
-}
+# The list of a `Block` that holds the columns of a kind.
+_HELD: Final = {ColumnKind.INTS: "ints", ColumnKind.BOOLS: "bools", ColumnKind.FLOATS: "floats"}
 
 
 class Source:
@@ -119,7 +114,7 @@ def _value(source: Source, indent: int, value: str, writer: Writer, put: str) ->
     elif isinstance(writer, LiteralWriter) and writer.texts is not None:
         known = source.bind(writer.texts)
         source.add(indent, f"if type({value}) is not str or {value} not in {known}: return HEAVY", f"{put}{value}")
-    elif isinstance(writer, ColumnWriter) and writer.function in _BLOCKS:
+    elif isinstance(writer, ColumnWriter):
         _column(source, indent, value, writer, put)
     elif isinstance(writer, ModelWriter):
         _call(source, indent, value, source.bind(writer.flat(source.variant)), put)
@@ -136,15 +131,17 @@ def _value(source: Source, indent: int, value: str, writer: Writer, put: str) ->
 
 def _column(source: Source, indent: int, value: str, writer: ColumnWriter, put: str) -> None:
     """A column: held in the block, a mark in its place."""
-    kind, held, types = _BLOCKS[writer.function]
-    dtypes = [source.bind(np.dtype(name)) for name in types]
+    kind = writer.kind
+    dtypes = [source.bind(dtype) for dtype in JOINABLE[kind]]
     known = " or ".join(f"dtype is {dtype}" for dtype in dtypes)
     source.add(indent, f"if type({value}) is not ndarray or {value}.ndim != 1: return HEAVY")
     source.add(indent, f"length = len({value})", f"dtype = {value}.dtype")
     source.add(indent, f"if length > {SMALL_COLUMN}: return HEAVY")
     source.add(indent, f"if not length: {put}EMPTY")
     source.add(indent, f"elif {known}:")
-    source.add(indent + 1, "block = run.block", f"block.order.append({kind})", f"block.{held}.append({value})")
+    source.add(
+        indent + 1, "block = run.block", f"block.order.append({int(kind)})", f"block.{_HELD[kind]}.append({value})"
+    )
     source.add(indent + 1, "weight += 8 * length", f"{put}MARK")
     source.add(indent, "else:")
     _simple(source, indent + 1, value, writer, put)

@@ -37,10 +37,7 @@ class MemberGatherer:
         """Write what is held."""
         if self._held:
             text = dumps(self._held, self._depth)
-            run = self._run
-            if run.block.order:
-                text = run.block.fill(text)
-            run.out.append(self._prefix + text[1:-1])
+            _write_inside(self._run, text, self._prefix)
             self._prefix = b","
             self._held = {}
             self._weight = 0
@@ -93,10 +90,7 @@ class ItemGatherer:
                 text = dumps(self._held, self._depth)
             except Unwritable as error:
                 raise shifted(error, self._start) from error.__cause__
-            run = self._run
-            if run.block.order:
-                text = run.block.fill(text)
-            run.out.append(self._prefix + text[1:-1])
+            _write_inside(self._run, text, self._prefix)
             self._prefix = b","
             self._held = []
             self._weight = 0
@@ -107,6 +101,19 @@ class ItemGatherer:
         if self._prefix:
             self._run.out.append(self._prefix)
         self._prefix = b","
+
+
+def _write_inside(run: Run, text: bytes, prefix: bytes) -> None:
+    """Write the inside of a container's text, with the columns that belong into it."""
+    if prefix:
+        run.out.append(prefix)
+    if run.block.order:
+        parts = run.block.fill(text)
+        parts[0] = parts[0][1:]
+        parts[-1] = parts[-1][:-1]
+        run.out += parts
+    else:
+        run.out.append(text[1:-1])
 
 
 def shifted(error: Unwritable, start: Label) -> Unwritable:

@@ -17,9 +17,11 @@ def oracle(values: list[float], decimals: int | None) -> bytes:
 
 def test_every_cell_of_the_table() -> None:
     positive = [n / 10_000 for n in range(100_001)]
-    numbers = positive + [-v for v in reversed(positive)]
-    cells = float_cells().tobytes().translate(None, b"\0").decode()
-    assert cells == "".join(orjson.dumps(v).decode() + "," for v in numbers)
+    numbers = [-v for v in reversed(positive)] + positive
+    beyond, *cells, beyond_too = float_cells()
+    assert beyond == beyond_too == 2**64 - 1
+    text = np.array(cells).tobytes().translate(None, b"\0").decode()
+    assert text == "".join(orjson.dumps(v).decode() + "," for v in numbers)
 
 
 def test_every_number_of_the_table() -> None:
