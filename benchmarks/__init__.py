@@ -1,0 +1,1 @@
+"""The benchmarks: unstall beside the plain way, in one run."""

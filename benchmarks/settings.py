@@ -1,0 +1,38 @@
+"""What the benchmarks run on: sizes, shapes, and how often."""
+
+from dataclasses import dataclass
+from typing import Final
+
+SIZES_MB: Final = (2.2, 8.4, 35.0)
+LARGE_SIZES_MB: Final = (133.0, 1000.0)
+TOKENS_PER_NODE: Final = (40, 900, 8000)
+
+_ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 5}
+_ROUNDS_OF_LARGE: Final = 3
+_RUNS_OF_SLOW_WAYS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How much is measured.
+
+    Attributes:
+        large: also the sizes and shapes that take minutes.
+        runs: probed runs of each benchmark of stalls.
+    """
+
+    large: bool
+    runs: int
+
+    @property
+    def sizes_mb(self) -> tuple[float, ...]:
+        """The sizes of the episodes, as megabytes of JSON."""
+        return SIZES_MB + LARGE_SIZES_MB if self.large else SIZES_MB
+
+    def rounds(self, size_mb: float) -> int:
+        """How often CPU time is taken at a size."""
+        return _ROUNDS.get(size_mb, _ROUNDS_OF_LARGE)
+
+    def runs_of(self, way: str) -> int:
+        """How many probed runs a way of encoding gets: the slow ones stall by so much that a few tell."""
+        return min(self.runs, _RUNS_OF_SLOW_WAYS) if way in ("plain", "node at a time") else self.runs
