@@ -9,6 +9,10 @@ from pydantic import BaseModel
 from encoder.pacer import Pacer
 from encoder.splicer import splice
 
+# A timer that is due becomes a future's result in one pass of the loop, and wakes its task in the next; only then does
+# the task run. Giving way for a single pass would let it wait through three budgets.
+_LOOP_PASSES: Final = 3
+
 # Pieces let go between two looks at the clock: freeing costs 60 to 120 microseconds a megabyte.
 _FREED_AT_ONCE: Final = 16
 
@@ -90,7 +94,8 @@ async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) 
     pacer = Pacer()
     for piece in splice(model, dict(dump_arguments)):
         if pacer.is_due():
-            await asyncio.sleep(0)
+            for _ in range(_LOOP_PASSES):
+                await asyncio.sleep(0)
             pacer.restart()
         if piece:
             yield piece
