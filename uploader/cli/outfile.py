@@ -20,8 +20,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         OSError: the file cannot be written.
     """
     if str(path) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        yield from _standard_output()
         return
     if _is_special(path):
         with path.open("wb") as file:
@@ -37,6 +36,16 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _standard_output() -> Iterator[BinaryIO]:
+    try:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Whoever read it has gone. What is left in the buffer must go somewhere, or the interpreter's exit complains.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
 
 
 def _is_special(path: Path) -> bool:

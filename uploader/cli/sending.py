@@ -46,6 +46,7 @@ class FileOutcome:
         error: what ended it, None when all went well.
         is_done: whether it came to an end; False when an earlier file stopped everything.
         blank_lines: the numbers of the lines that were skipped.
+        file_size: the bytes of the file when the command started.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class FileOutcome:
     error: BaseException | None = None
     is_done: bool = False
     blank_lines: list[int] = field(default_factory=list)
+    file_size: int = 0
 
     @property
     def num_lines(self) -> int:
@@ -147,4 +149,4 @@ class FileSender:
         finally:
             outcome.seconds = time.monotonic() - started_s
         # Blank lines, and what was refused, are dealt with too.
-        self._tally.done_bytes = done_before + outcome.path.stat().st_size
+        self._tally.done_bytes = done_before + outcome.file_size

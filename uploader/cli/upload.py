@@ -98,8 +98,8 @@ def parse_compress(text: str) -> bool | int:
 
 
 def _send(client: TracesClient, arguments: UploadArguments, files: list[Path]) -> list[FileOutcome]:
-    tally = Tally(sum(path.stat().st_size for path in files))
-    outcomes = [FileOutcome(path) for path in files]
+    outcomes = [FileOutcome(path, file_size=path.stat().st_size) for path in files]
+    tally = Tally(sum(outcome.file_size for outcome in outcomes))
     with announced_interrupts(), upload_progress(messages(), tally) as progress:
         sender = FileSender(client, arguments, tally, progress)
         for outcome in outcomes:

@@ -126,3 +126,18 @@ def test_edge_chats(command: Command, edge_path: Path, tmp_path: Path) -> None:
     for number in surrogates:
         assert f"line {number}: $.traces[0].nodes[" in ran.err
     assert len(output.read_bytes().splitlines()) + ran.err.count(", line ") == len([*filter(None, lines)])
+
+
+def test_a_reader_that_goes_away(write: Write) -> None:
+    chats = write("chats.jsonl", b"".join(chat_line(f"{number} " * 1000) for number in range(1000)))
+    process = start("convert", chats, "-o", "-")
+    assert process.stdout is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 1
+    assert "Broken pipe" in err
+    assert "Traceback" not in err
+    assert "Exception ignored" not in err
