@@ -19,6 +19,9 @@ from encoder.floats import float_texts
 MARK: Final = orjson.Fragment(b"[\xff]")
 _PLACE: Final = b"\xff"
 
+# Bytes between two marks from where on looking for each is worth a call of its own.
+_FAR_APART: Final = 400
+
 # The element types of each kind that are written exactly; columns of the second list may also be joined to others.
 WRITABLE: Final[dict[ColumnKind, frozenset[np.dtype[Any]]]] = {
     ColumnKind.INTS: frozenset(
@@ -78,7 +81,7 @@ class Block:
             iter([_bool_text(column) for column in self.bools]),
             iter(float_texts(self.floats, self._decimals)),
         )
-        around = text.split(_PLACE)
+        around = _split(text, len(self.order))
         parts = [b""] * (2 * len(around) - 1)
         parts[::2] = around
         parts[1::2] = [next(kinds[kind]) for kind in self.order]
@@ -94,6 +97,20 @@ class Block:
         if kind is ColumnKind.FLOATS:
             return float_texts([column], self._decimals)[0]
         return _bool_text(column) if kind is ColumnKind.BOOLS else _numbers(column)
+
+
+def _split(text: bytes, places: int) -> list[bytes]:
+    """Split a text at its marks; where they are far apart, faster than `split`, which looks at each byte by itself."""
+    if len(text) < _FAR_APART * places:
+        return text.split(_PLACE)
+    parts = []
+    start = 0
+    for _ in range(places):
+        end = text.find(_PLACE, start)
+        parts.append(text[start:end])
+        start = end + 1
+    parts.append(text[start:])
+    return parts
 
 
 def _int_texts(columns: Sequence[Column]) -> list[bytes]:

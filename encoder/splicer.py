@@ -56,7 +56,6 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
         raise EncodeError("$", f"an instance of a pydantic model is needed, not {type(model).__name__}")
     run = Run({key: value for key, value in arguments.items() if key not in ("include", "exclude")})
     stack: list[tuple[tuple[Label, ...], Steps]] = [((), _begin(model, arguments, run))]
-    out = run.out
     while stack:
         try:
             inner = next(stack[-1][1])
@@ -69,14 +68,9 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
             label, steps = inner
             stack.append(((label,), steps))
             continue
-        if run.size() >= PIECE_BYTES:
-            piece = b"".join(out)
-            out.clear()
-            yield piece
-        else:
-            yield b""
-    if out:
-        yield b"".join(out)
+        yield run.take() if run.size() >= PIECE_BYTES else b""
+    if run.out:
+        yield run.take()
 
 
 def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:

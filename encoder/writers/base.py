@@ -105,10 +105,22 @@ class Run:
     variant: tuple[bool, bool | None] = (False, None)
     context: Any = None
     block: Block = field(init=False)
+    _counted: int = 0
+    _size: int = 0
 
     def size(self) -> int:
         """Bytes in `out`."""
-        return sum(map(len, self.out))
+        if self._counted < len(self.out):
+            self._size += sum(map(len, self.out[self._counted :]))
+            self._counted = len(self.out)
+        return self._size
+
+    def take(self) -> bytes:
+        """Take out what has been written, as one piece."""
+        piece = b"".join(self.out)
+        self.out.clear()
+        self._counted = self._size = 0
+        return piece
 
     def __post_init__(self) -> None:
         self.exclude_none = bool(self.arguments.get("exclude_none", False))
