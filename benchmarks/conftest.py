@@ -36,6 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "size_mb" in metafunc.fixturenames:
         metafunc.parametrize("size_mb", _settings(metafunc.config).sizes_mb, ids=lambda size: f"{size:g}MB")
+    if "memory_size_mb" in metafunc.fixturenames:
+        sizes_mb = _settings(metafunc.config).memory_sizes_mb
+        metafunc.parametrize("memory_size_mb", sizes_mb, ids=lambda size: f"{size:g}MB")
     if "tokens" in metafunc.fixturenames:
         metafunc.parametrize("tokens", TOKENS_PER_NODE, ids=lambda tokens: f"{tokens}tokens")
 

@@ -19,7 +19,12 @@ class Benchmark(Protocol):
     stats: Any
 
     def pedantic(
-        self, target: Callable[[], object], *, setup: Callable[[], None], rounds: int, warmup_rounds: int = 0
+        self,
+        target: Callable[[], object],
+        *,
+        setup: Callable[[], None] | None = None,
+        rounds: int = 1,
+        warmup_rounds: int = 0,
     ) -> object: ...
 
 
@@ -29,6 +34,12 @@ _measured_s = 0.0
 def measured_s() -> float:
     """A timer for pytest-benchmark: it moves on by what each probed run took, without the probe around it."""
     return _measured_s
+
+
+def advance(seconds: float) -> None:
+    """Move that timer on."""
+    global _measured_s
+    _measured_s += seconds
 
 
 def probed(
@@ -50,8 +61,7 @@ def probed(
         trial.run_idle()
 
     def run() -> None:
-        global _measured_s
-        _measured_s += trial.run()
+        advance(trial.run())
 
     benchmark.pedantic(run, setup=idle, rounds=runs)
     note_stalls(benchmark, trial.trials)

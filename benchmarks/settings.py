@@ -7,9 +7,13 @@ SIZES_MB: Final = (2.2, 8.4, 35.0)
 LARGE_SIZES_MB: Final = (133.0, 1000.0)
 TOKENS_PER_NODE: Final = (40, 900, 8000)
 
+MEMORY_SIZES_MB: Final = (8.4, 35.0, 133.0)
+LARGE_MEMORY_SIZES_MB: Final = (1000.0,)
+
 _ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 5}
 _ROUNDS_OF_LARGE: Final = 3
 _RUNS_OF_SLOW_WAYS: Final = 3
+_RUNS_OF_SHAPES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class Settings:
         """The sizes of the episodes, as megabytes of JSON."""
         return SIZES_MB + LARGE_SIZES_MB if self.large else SIZES_MB
 
+    @property
+    def memory_sizes_mb(self) -> tuple[float, ...]:
+        """The same where memory is measured."""
+        return MEMORY_SIZES_MB + LARGE_MEMORY_SIZES_MB if self.large else MEMORY_SIZES_MB
+
     def rounds(self, size_mb: float) -> int:
         """How often CPU time is taken at a size."""
         return _ROUNDS.get(size_mb, _ROUNDS_OF_LARGE)
@@ -36,3 +45,9 @@ class Settings:
     def runs_of(self, way: str) -> int:
         """How many probed runs a way of encoding gets: the slow ones stall by so much that a few tell."""
         return min(self.runs, _RUNS_OF_SLOW_WAYS) if way in ("plain", "node at a time") else self.runs
+
+    def runs_of_shapes(self, way: str) -> int:
+        """The same for the adversarial shapes, which take long."""
+        if way == "plain":
+            return 1
+        return self.runs if self.large else min(self.runs, _RUNS_OF_SHAPES)

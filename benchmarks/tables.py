@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.results import Results, Row, Stall
-from benchmarks.ways import WAYS
+from benchmarks.ways import OURS, WAYS
 
 LIMIT_P99_MS = 1.5
 LIMIT_WORST_MS = 3.0
@@ -23,7 +23,15 @@ class Table:
 
 def tables(results: Results) -> list[Table]:
     """All tables that have rows."""
-    all_tables = (cpu_table(results), stall_table(results))
+    all_tables = (
+        cpu_table(results),
+        stall_table(results),
+        shape_table(results),
+        memory_table(results),
+        others_table(results),
+        seal_table(results),
+        upload_table(results),
+    )
     return [table for table in all_tables if table.rows]
 
 
@@ -59,6 +67,100 @@ def stall_table(results: Results) -> Table:
         2,
         "How much later than asked a 1 ms tick comes; worst: the median of the runs' worst. aiter_json runs on the "
         "loop itself, the others in a thread. idle: the same loop without any work, in the same minutes.",
+    )
+
+
+def shape_table(results: Results) -> Table:
+    ways = ("plain", *OURS)
+    rows = [[shape, *cells] for (shape,), cells in _pivot(results.of("shape"), ("shape",), ways)]
+    return Table(
+        "Stall on adversarial shapes, in ms: p99 / worst",
+        ("shape", *ways, "idle"),
+        rows,
+        1,
+        "One enormous field of one node each, and other hard cases.",
+    )
+
+
+def memory_table(results: Results) -> Table:
+    rows = [
+        [
+            size(row.info["size_mb"]),
+            row.info["way"],
+            f"{row.info['model_bytes'] / 1e6:.0f}",
+            "" if row.info["peak_bytes"] is None else f"{row.info['peak_bytes'] / 1e6:.1f}",
+            f"{row.info['traced_bytes'] / 1e6:.1f}",
+            f"{row.info['traced_bytes'] / row.info['bytes']:.2f}",
+        ]
+        for row in results.of("memory")
+    ]
+    return Table(
+        "Peak memory while encoding, beyond the model, in MB",
+        ("episode", "way", "model", "process", "Python", "/ JSON"),
+        rows,
+        2,
+        "process: growth of the resident memory, holes between the model's arrays that fill up included; Python: what "
+        "Python and numpy allocated, also divided by the size of the JSON. Each line in a process of its own.",
+    )
+
+
+def others_table(results: Results) -> Table:
+    rows = [
+        [
+            row.info["model"],
+            f"{row.info['bytes'] / 1e6:.1f}",
+            milliseconds(row.info["cpu_s"]["plain"] * 1e3),
+            milliseconds(row.info["cpu_s"]["to_json"] * 1e3),
+            f"{row.info['ratios']['plain']:.2f}",
+            stall_cell(row.stall),
+            milliseconds(row.info["longest_call_ms"]),
+        ]
+        for row in results.of("others")
+    ]
+    return Table(
+        "Models of others: to_json beside model_dump and orjson",
+        ("model", "MB", "plain ms", "to_json ms", "ratio", "p99/worst", "longest serializer"),
+        rows,
+        1,
+        "CPU time; stall of to_json in ms, and the model's own longest serializer call, which nothing can divide.",
+    )
+
+
+def seal_table(results: Results) -> Table:
+    rows = [
+        [
+            row.info["compressor"],
+            f"{row.info['bytes'] / row.info['cpu_s'] / 1e6:.0f}",
+            f"{row.info['compressed_bytes'] / row.info['bytes']:.3f}",
+            stall_cell(row.stall),
+        ]
+        for row in results.of("seal")
+    ]
+    return Table(
+        "Sealing: SHA-256 and compression of encoded lines",
+        ("compressor", "MB/s", "ratio", "p99/worst ms"),
+        rows,
+        1,
+        "MB/s of CPU time, one thread; ratio: compressed to uncompressed bytes.",
+    )
+
+
+def upload_table(results: Results) -> Table:
+    rows = [
+        [
+            row.info["client"],
+            f"{row.info['bytes'] / row.seconds / 1e6:.0f}",
+            str(row.info["requests"]),
+            stall_cell(row.stall),
+        ]
+        for row in results.of("upload")
+    ]
+    return Table(
+        "Uploading episodes: encoding, sealing, and a service that answers after 50 ms",
+        ("client", "MB/s", "requests", "p99/worst ms"),
+        rows,
+        1,
+        "An in-process transport takes the whole body and answers 201. MB/s of uncompressed lines.",
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table
 
 from benchmarks.results import Results
 from benchmarks.tables import tables
@@ -13,12 +14,11 @@ _WIDTH = 80
 
 def print_tables(results: Results, files: Iterable[Path]) -> None:
     """Print every table that has rows, at most 80 columns wide, and where the files are."""
-    from rich.table import Table
-
     console = Console(width=_WIDTH, highlight=False)
     console.print()
     for table in tables(results):
-        shown = Table(title=table.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        console.print(f"[bold]{table.title}[/bold]")
+        shown = Table(box=None, pad_edge=False)
         for position, column in enumerate(table.columns):
             shown.add_column(column, justify="left" if position < table.num_labels else "right")
         for row in table.rows:

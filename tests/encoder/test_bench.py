@@ -1,0 +1,138 @@
+import pickle
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from encoder.__main__ import main
+from encoder.bench import Measured, TargetError, load_model, measure, table
+from encoder.errors import EncodeError
+from encoder.probe import StallFigures
+from encoder.synthetic import synthetic_episode
+
+SOURCE = """
+from pydantic import BaseModel
+
+class Model(BaseModel):
+    values: list[int] = [1, 2, 3]
+
+class Models:
+    one = Model()
+
+def make():
+    return Model()
+
+class Bad(BaseModel):
+    text: str = chr(0xD800)
+
+number = 5
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    name = f"module_of_{tmp_path.name}".replace("-", "_")
+    (tmp_path / f"{name}.py").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return name
+
+
+@pytest.mark.parametrize("name", ["make", "Model", "Models.one"])
+def test_loads_a_model_or_calls_what_returns_one(module: str, name: str) -> None:
+    assert load_model(f"{module}:{name}").model_dump() == {"values": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("", "give module:object"),
+        ("{module}", "give module:object"),
+        ("{module}:", "give module:object"),
+        ("{module}:nothing", "there is no nothing"),
+        ("{module}:number", "no pydantic model but int"),
+        ("{module}.deeper:Model", "there is no module"),
+        ("no_such_module:Model", "there is no module no_such_module"),
+    ],
+)
+def test_says_what_is_wrong_with_a_target(module: str, target: str, reason: str) -> None:
+    with pytest.raises(TargetError, match=reason) as caught:
+        load_model(target.format(module=module))
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_an_import_that_fails_inside_the_module_comes_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "module_that_lacks_another.py").write_text("import surely_not_there")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(ModuleNotFoundError, match="surely_not_there"):
+        load_model("module_that_lacks_another:x")
+
+
+def test_measures_every_way(module: str) -> None:
+    said: list[str] = []
+    measured = measure(load_model(f"{module}:make"), runs=1, say=said.append)
+    assert measured.size == len('{"values":[1,2,3]}')
+    assert measured.is_same
+    assert set(measured.cpu_s) == {"plain", "orjson alone", "to_json"}
+    assert set(measured.stalls) == {"plain", "to_json", "iter_json", "aiter_json", "idle"}
+    assert "stalls of iter_json, run 1 of 1" in said
+
+
+def test_an_episode_is_measured_as_its_record() -> None:
+    episode = synthetic_episode(1, num_nodes=3, tokens_per_node=20)
+    assert measure(episode, runs=1).size == len(episode.to_json())
+
+
+def test_a_model_that_cannot_be_encoded(module: str) -> None:
+    with pytest.raises(EncodeError):
+        measure(load_model(f"{module}:Bad"), runs=1)
+
+
+def test_the_table_fits_a_terminal() -> None:
+    stall = StallFigures(p50_ms=12345.678, p99_ms=23456.789, worst_ms=34567.891, ticks=1234567)
+    ways = ("plain", "to_json", "iter_json", "aiter_json", "idle")
+    seconds = {"plain": 100.0, "orjson alone": 12.5, "to_json": 12.25}
+    shown = table(Measured(12_345_678_901, True, seconds, dict.fromkeys(ways, stall)))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "orjson alone" in shown
+    assert "0.12" in shown
+
+
+def test_different_bytes_are_shouted() -> None:
+    shown = table(Measured(1, False, {"plain": 1.0}, {}))
+    assert "DIFFERENT BYTES" in shown
+
+
+def test_the_command_prints_the_table(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", f"{module}:make", "--runs", "1"]) == 0
+    assert "to_json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "code"), [("nothing", 2), ("Bad", 1)])
+def test_the_command_fails_with_a_message(
+    module: str, name: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", f"{module}:{name}", "--runs", "1"]) == code
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["bench"], ["bench", "a:b", "--runs", "0"], ["bench", "a:b", "--runs", "x"]])
+def test_wrong_usage(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+
+
+def test_models_are_not_called() -> None:
+    class Callable(BaseModel):
+        def __call__(self) -> None:
+            raise AssertionError
+
+    sys.modules["module_with_a_callable"] = type(sys)("module_with_a_callable")
+    sys.modules["module_with_a_callable"].model = Callable()  # type: ignore[attr-defined]
+    try:
+        assert isinstance(load_model("module_with_a_callable:model"), Callable)
+    finally:
+        del sys.modules["module_with_a_callable"]
