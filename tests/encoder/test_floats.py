@@ -1,6 +1,7 @@
 """Float columns as bytes: against orjson's bytes for the rounded list."""
 
 import math
+from random import Random
 
 import numpy as np
 import orjson
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from encoder.floats import encode_floats, float_cells
+from encoder.floats import encode_floats, float_cells, float_texts
 
 
 def oracle(values: list[float], decimals: int | None) -> bytes:
@@ -19,7 +20,8 @@ def test_every_cell_of_the_table() -> None:
     positive = [n / 10_000 for n in range(100_001)]
     numbers = [-v for v in reversed(positive)] + positive
     beyond, *cells, beyond_too = float_cells()
-    assert beyond == beyond_too == 2**64 - 1
+    assert beyond == beyond_too
+    assert beyond.tobytes()[:1] == b"\xff"
     text = np.array(cells).tobytes().translate(None, b"\0").decode()
     assert text == "".join(orjson.dumps(v).decode() + "," for v in numbers)
 
@@ -66,3 +68,12 @@ def test_slices_join_to_the_whole() -> None:
     whole = encode_floats(values, 4)
     slices = [encode_floats(values[start : start + 300], 4)[1:-1] for start in range(0, 1000, 300)]
     assert b"[" + b",".join(slices) + b"]" == whole
+
+
+@given(st.lists(st.floats(-9, 9), min_size=1, max_size=200), st.lists(st.floats(), max_size=9), st.randoms())
+def test_a_few_values_beyond_the_table(common: list[float], odd: list[float], random: Random) -> None:
+    values = [*common * 4, *odd]
+    random.shuffle(values)
+    assert encode_floats(np.array(values), 4) == oracle(values, 4)
+    columns = [np.array(values), np.array(common), np.array(values[::-1])]
+    assert float_texts(columns, 4) == [oracle(column.tolist(), 4)[1:-1] for column in columns]
