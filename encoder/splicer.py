@@ -67,7 +67,6 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
         if inner is not None:
             label, steps = inner
             stack.append(((label,), steps))
-            continue
         yield run.take() if run.size() >= PIECE_BYTES else b""
     if run.out:
         yield run.take()

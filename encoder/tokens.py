@@ -13,6 +13,7 @@ cycle, count as no parent. A parent that comes later in the list is as good as a
 """
 
 from collections.abc import Generator, Iterable, Sequence
+from itertools import islice
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -133,7 +134,7 @@ def _parents(nodes: Sequence[Node]) -> Generator[None, None, tuple[list[int | No
     size = len(nodes)
     parents: list[int | None] = [None] * size
     children = [0] * size
-    for step, node in enumerate(nodes):
+    for step, node in enumerate(islice(nodes, size)):  # another thread may append meanwhile
         if not step % NODES_PER_STEP:
             yield
         parent = node.parent

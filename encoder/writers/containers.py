@@ -7,9 +7,12 @@ from typing import Any, Final
 from encoder.filters import WHOLE, IndexFilter, Kept, Unclear
 from encoder.schema import Serializer
 from encoder.writers.base import (
+    CONTAINER_WEIGHT,
     HEAVY,
+    KEYS_AT_ONCE,
     MAX_DEPTH,
     MAX_WEIGHT,
+    SCALAR_WEIGHT,
     UNKNOWN,
     Run,
     Steps,
@@ -20,7 +23,7 @@ from encoder.writers.base import (
     is_writable_key,
 )
 from encoder.writers.gather import ItemGatherer, MemberGatherer, shifted
-from encoder.writers.plain import weigh, write_tree
+from encoder.writers.plain import members_of, weigh, write_tree
 from encoder.writers.scalars import ScalarWriter
 
 # Gives the serializer that pydantic would use for the whole container; made when it is first needed.
@@ -69,7 +72,7 @@ class ListWriter(Writer):
             if written is HEAVY or written is UNKNOWN or run.weight > limit:
                 return HEAVY
             items.append(written)
-        run.weight += 8 * len(items)
+        run.weight += CONTAINER_WEIGHT + SCALAR_WEIGHT * len(items)
         return items
 
     def _simple_numbers(self, value: list[Any], run: Run) -> Any:
@@ -207,10 +210,11 @@ class DictWriter(Writer):
             if not is_writable_key(key):
                 return UNKNOWN
             written = simple(item, run)
-            run.weight += len(key) + 8
+            run.weight += len(key) + SCALAR_WEIGHT
             if written is HEAVY or written is UNKNOWN or run.weight > limit:
                 return HEAVY
             members[key] = written
+        run.weight += CONTAINER_WEIGHT
         return members
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
@@ -223,15 +227,16 @@ class DictWriter(Writer):
         if depth >= MAX_DEPTH:
             raise TooDeepError
         # Keys that pydantic would change may become equal to others: such a dict cannot be split.
-        keys = iter(tuple(value))
-        while some := tuple(islice(keys, 1024)):
+        keys = iter(value)
+        while some := tuple(islice(keys, KEYS_AT_ONCE)):
             if not all(map(is_writable_key, some)):
                 yield from write_tree(dumped(self._serializer(), value, run), run, depth)
                 return
-            yield None
+            if len(some) == KEYS_AT_ONCE:
+                yield None
         run.out.append(b"{")
         gatherer = MemberGatherer(run, depth)
-        for key, item in tuple(value.items()):
+        for key, item in members_of(value):
             weight = run.weight
             written = self._value.simple(item, run)
             if written is not HEAVY and written is not UNKNOWN:

@@ -14,7 +14,7 @@ import numpy as np
 from encoder.blocks import JOINABLE, MARK
 from encoder.columns import ColumnKind
 from encoder.schema import extras_of
-from encoder.writers.base import HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
 from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
 from encoder.writers.containers import ListWriter
 from encoder.writers.fields import FieldPlan
@@ -81,7 +81,7 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     if fields:
         targets = "".join(f"v{index}, " for index in range(len(fields)))
         source.add(1, f"{targets.rstrip()} = values.values()")
-    source.add(1, "out = {}", f"weight = {16 * len(fields)}")
+    source.add(1, "out = {}", f"weight = {FIELD_WEIGHT * len(fields)}")
     for index, plan in enumerate(fields):
         if not plan.excluded:
             _field(source, f"v{index}", plan, exclude_none, plan.alias if aliased else plan.name)

@@ -6,7 +6,7 @@ comma goes between two such calls. An item that is written by steps of its own i
 
 from typing import Any
 
-from encoder.writers.base import MAX_WEIGHT, Label, Run, Unwritable, dumps
+from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable, dumps
 
 
 class MemberGatherer:
@@ -25,7 +25,7 @@ class MemberGatherer:
     def add(self, key: Any, value: Any, weight: int) -> bool:
         """Hold a simple member; True where this made what was held go out."""
         self._held[key] = value
-        self._weight += weight + 16
+        self._weight += weight + HOLDING_WEIGHT
         block = self._run.block
         block.kept = len(block.order)
         if self._weight < MAX_WEIGHT:
@@ -68,7 +68,7 @@ class ItemGatherer:
         if not self._held:
             self._start = index
         self._held.append(value)
-        self._weight += weight + 8
+        self._weight += weight + HOLDING_WEIGHT
         block = self._run.block
         block.kept = len(block.order)
         if self._weight < MAX_WEIGHT:

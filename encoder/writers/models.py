@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from encoder.filters import NameFilter, Unclear
 from encoder.schema import extras_of
-from encoder.writers.base import HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer, is_writable_key
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer, is_writable_key
 from encoder.writers.fields import ClassPlan
 from encoder.writers.instances import Instance
 
@@ -72,7 +72,7 @@ class ModelWriter(Writer):
                 return HEAVY
             if field.exclude_if is None or not field.exclude_if(item):
                 members[field.alias if aliased else name] = written
-        run.weight += 16 * len(members)
+        run.weight += FIELD_WEIGHT * len(members)
         return members
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:

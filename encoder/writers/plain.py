@@ -1,10 +1,23 @@
 """Trees of JSON's own types: what pydantic has dumped, and what already stands so under `Any`."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from encoder.writers.base import MAX_DEPTH, MAX_WEIGHT, TEXT_SLICE, Label, Run, Steps, TooDeepError, Unwritable, dumps
+from encoder.writers.base import (
+    CONTAINER_WEIGHT,
+    KEYS_AT_ONCE,
+    MAX_DEPTH,
+    MAX_WEIGHT,
+    SCALAR_WEIGHT,
+    TEXT_SLICE,
+    Label,
+    Run,
+    Steps,
+    TooDeepError,
+    Unwritable,
+    dumps,
+)
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 from encoder.writers.scalars import write_text
 
@@ -18,10 +31,11 @@ _LEAF: Final = 16
 TOO_HEAVY: Final = -1
 FOREIGN: Final = -2
 
-# Keys looked at in one step: some 20 microseconds.
-_KEYS_AT_ONCE: Final = 1024
-
 _SCALARS: Final = frozenset({int, float, bool, type(None)})
+_TEXT: Final = frozenset({str})
+
+# Items up to which each is looked at by itself.
+_FEW: Final = 4
 
 
 def weigh(value: Any, room: int, depth: int = _WEIGHED_DEPTH, *, strict: bool = False) -> int:
@@ -38,18 +52,14 @@ def weigh(value: Any, room: int, depth: int = _WEIGHED_DEPTH, *, strict: bool = 
         left = room - len(value)
         return left if left >= 0 else TOO_HEAVY
     if kind in _SCALARS:
-        return room - 8 if room >= 8 else TOO_HEAVY
-    if kind is dict:
-        return _weigh_dict(value, room, depth, strict)
-    if kind is list:
-        room -= 8 * len(value)
+        return room - SCALAR_WEIGHT if room >= SCALAR_WEIGHT else TOO_HEAVY
+    if kind is dict or kind is list:
+        room -= CONTAINER_WEIGHT + 8 * len(value)
         if room < 0 or not depth:
             return TOO_HEAVY
-        for item in tuple(value):
-            room = weigh(item, room, depth - 1, strict=strict)
-            if room < 0:
-                return room
-        return room
+        if kind is dict:
+            return _weigh_dict(value, room, depth, strict)
+        return _weigh_items(tuple(value), room, depth, strict)
     if strict:
         return FOREIGN
     left = room - _leaf_weight(value)
@@ -57,14 +67,24 @@ def weigh(value: Any, room: int, depth: int = _WEIGHED_DEPTH, *, strict: bool = 
 
 
 def _weigh_dict(value: dict[Any, Any], room: int, depth: int, strict: bool) -> int:
-    room -= 8 * len(value)
-    if room < 0 or not depth:
-        return TOO_HEAVY
-    for key, item in tuple(value.items()):
+    members = tuple(value.items())
+    for key, _ in members:
         if type(key) is str:
             room -= len(key)
         elif strict:
             return FOREIGN
+    return _weigh_items([item for _, item in members], room, depth, strict)
+
+
+def _weigh_items(items: Sequence[Any], room: int, depth: int, strict: bool) -> int:
+    if len(items) > _FEW:
+        kinds = set(map(type, items))
+        if kinds <= _SCALARS:
+            return room if room >= 0 else TOO_HEAVY  # counted with the container
+        if kinds == _TEXT:
+            room -= sum(map(len, items))
+            return room if room >= 0 else TOO_HEAVY
+    for item in items:
         room = weigh(item, room, depth - 1, strict=strict)
         if room < 0:
             return room
@@ -94,7 +114,7 @@ def write_tree(value: Any, run: Run, depth: int, foreign: Foreign | None = None)
     if kind is str and len(value) > TEXT_SLICE:
         yield from write_text(value, run)
     elif kind is dict and (yield from has_plain_keys(value)):
-        yield from _write_container(_members(value), run, depth, foreign, MemberGatherer(run, depth), b"{}")
+        yield from _write_container(members_of(value), run, depth, foreign, MemberGatherer(run, depth), b"{}")
     elif kind is list:
         yield from _write_container(
             enumerate(islice(value, len(value))), run, depth, foreign, ItemGatherer(run, depth), b"[]"
@@ -109,17 +129,17 @@ def write_tree(value: Any, run: Run, depth: int, foreign: Foreign | None = None)
 def has_plain_keys(value: dict[Any, Any]) -> Generator[None, None, bool]:
     """Whether every key is exactly a str; looked at in slices, a million take 20 ms."""
     keys = iter(value)
-    while taken := tuple(islice(keys, _KEYS_AT_ONCE)):
+    while taken := tuple(islice(keys, KEYS_AT_ONCE)):
         if set(map(type, taken)) != {str}:
             return False
-        if len(taken) == _KEYS_AT_ONCE:
+        if len(taken) == KEYS_AT_ONCE:
             yield None
     return True
 
 
-def _members(value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
+def members_of(value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
     """The members of a dict; of a small one a copy, so that another thread may go on writing to it."""
-    return tuple(value.items()) if len(value) <= _KEYS_AT_ONCE else value.items()
+    return tuple(value.items()) if len(value) <= KEYS_AT_ONCE else value.items()
 
 
 def _write_container(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from encoder.writers.base import HEAVY, TEXT_SLICE, UNKNOWN, Run, Steps, Writer, dumps
+from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Writer, dumps
 
 
 class ScalarWriter(Writer):
@@ -18,7 +18,7 @@ class ScalarWriter(Writer):
     def simple(self, value: Any, run: Run) -> Any:
         """The value itself; a bool where an int is declared is pydantic's to coerce."""
         if type(value) is self.exact:
-            run.weight += 8
+            run.weight += SCALAR_WEIGHT
             return value
         return UNKNOWN
 
@@ -38,7 +38,7 @@ class LiteralWriter(Writer):
         """The value itself, where it is one of the declared ones."""
         kind = type(value)
         if (kind is str or kind is int or kind is bool) and (kind, value) in self._expected:
-            run.weight += 16
+            run.weight += SCALAR_WEIGHT
             return value
         return UNKNOWN
 
