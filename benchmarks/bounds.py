@@ -1,0 +1,113 @@
+"""What the encoder is to reach, and how far it is from there; shown, never asserted."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from benchmarks.results import Results, Row
+from benchmarks.ways import OURS
+
+P99_LIMIT_MS: Final = 1.5
+WORST_LIMIT_MS: Final = 3.0
+MEMORY_LIMIT_MB: Final = 4.0
+MEMORY_LIMIT_RATIO: Final = 2.0
+OTHERS_LIMIT: Final = 1.1
+
+
+def plain_limit(tokens: int) -> float:
+    """The limit of CPU time against the plain way."""
+    return 0.4 if tokens <= 40 else 0.25
+
+
+def orjson_limit(tokens: int) -> float:
+    """The limit of CPU time against orjson alone."""
+    return 2.0 if tokens <= 40 else 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A bound, the value that comes closest to it or goes farthest beyond, and where that was.
+
+    Attributes:
+        what: the quantity.
+        limit: with its unit.
+        value: the worst of those measured, with its unit.
+        where: for which benchmark.
+        excess: how many times the limit it is.
+    """
+
+    what: str
+    limit: str
+    value: str
+    where: str
+    excess: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it was kept everywhere."""
+        return self.excess <= 1.0
+
+
+def verdicts(results: Results) -> list[Verdict]:
+    """One verdict for each bound about which something was measured."""
+    cpu, stalls, shapes = results.of("cpu"), results.of("stall"), results.of("shape")
+    ours = [row for row in stalls if row.info["way"] in OURS]
+    shaped = [row for row in shapes if row.info["way"] in OURS]
+    memory = results.of("memory")
+    found = [
+        _worst("CPU, / plain", cpu, lambda row: row.info["ratios"]["plain"], lambda row: plain_limit(_tokens(row))),
+        _worst(
+            "CPU, / orjson", cpu, lambda row: row.info["ratios"]["orjson alone"], lambda row: orjson_limit(_tokens(row))
+        ),
+        _worst("stall, p99", ours, lambda row: row.stall.p99_ms, lambda row: P99_LIMIT_MS, " ms"),
+        _worst("stall, worst", ours, lambda row: row.stall.worst_ms, lambda row: WORST_LIMIT_MS, " ms"),
+        _worst("shapes, p99", shaped, lambda row: row.stall.p99_ms, lambda row: P99_LIMIT_MS, " ms"),
+        _worst("shapes, worst", shaped, lambda row: row.stall.worst_ms, lambda row: WORST_LIMIT_MS, " ms"),
+        _worst(
+            "memory, iter_json",
+            [row for row in memory if row.info["way"] == "iter_json"],
+            lambda row: row.info["traced_bytes"] / 1e6,
+            lambda row: MEMORY_LIMIT_MB,
+            " MB",
+        ),
+        _worst(
+            "memory, to_json",
+            [row for row in memory if row.info["way"] == "to_json"],
+            lambda row: row.info["traced_bytes"] / row.info["bytes"],
+            lambda row: MEMORY_LIMIT_RATIO,
+            " × JSON",
+        ),
+        _worst(
+            "models of others", results.of("others"), lambda row: row.info["ratios"]["plain"], lambda row: OTHERS_LIMIT
+        ),
+    ]
+    return [verdict for verdict in found if verdict is not None]
+
+
+def _worst(
+    what: str,
+    rows: Iterable[Row],
+    value_of: Callable[[Row], float],
+    limit_of: Callable[[Row], float],
+    unit: str = "",
+) -> Verdict | None:
+    row = max(rows, key=lambda row: value_of(row) / limit_of(row), default=None)
+    if row is None:
+        return None
+    value, limit = value_of(row), limit_of(row)
+    return Verdict(what, f"{limit:g}{unit}", f"{value:.2f}{unit}", _where(row), value / limit)
+
+
+def _where(row: Row) -> str:
+    info = row.info
+    parts = [info.get("shape"), info.get("model")]
+    if "size_mb" in info:
+        parts.append(f"{info['size_mb']:g} MB")
+    if "tokens" in info:
+        parts.append(f"{info['tokens']} tokens")
+    parts.append(info.get("way"))
+    return ", ".join(part for part in parts if part)
+
+
+def _tokens(row: Row) -> int:
+    return int(row.info["tokens"])

@@ -1,0 +1,94 @@
+"""What pytest-benchmark would write, made up: a little of everything."""
+
+from typing import Any
+
+from benchmarks.ways import WAYS
+
+CURVE = [[0, 0.1], [50, 0.2], [99, 1.0], [100, 2.0]]
+STALL: dict[str, Any] = {"p50_ms": 0.2, "p99_ms": 1.0, "worst_ms": 2.0, "ticks": 400, "curve": CURVE, "seconds": 0.2}
+STALL |= {"idle_p50_ms": 0.1, "idle_p99_ms": 0.5, "idle_worst_ms": 0.9, "idle_curve": CURVE}
+
+
+def made_up_output() -> dict[str, Any]:
+    """A whole output."""
+    infos = [*_cpu(), *_stalls(), *_shapes(), *_memory(), *_others(), *_uploads()]
+    return {
+        "benchmarks": [
+            {"name": f"test[{number}]", "extra_info": info | STALL, "stats": {"median": 0.5}}
+            for number, info in enumerate(infos)
+        ],
+        "machine_info": {
+            "cpu": {"brand_raw": "A | CPU", "count": 2},
+            "python_implementation": "CPython",
+            "python_version": "3.11.0",
+            "system": "Linux",
+        },
+        "datetime": "2026-01-02T03:04:05",
+    }
+
+
+def _cpu() -> list[dict[str, Any]]:
+    measured = {
+        "cpu_s": {"to_json": 0.01, "plain": 0.04, "orjson alone": 0.01, "node at a time": 0.05},
+        "ratios": {"plain": 0.25, "orjson alone": 1.0, "node at a time": 0.2},
+    }
+    return [
+        {"kind": "cpu", "size_mb": size_mb, "tokens": tokens, "bytes": round(size_mb * 1e6)} | measured
+        for size_mb in (2.2, 35.0, 1000.0)
+        for tokens in (40, 900)
+    ]
+
+
+def _stalls() -> list[dict[str, Any]]:
+    return [
+        {"kind": "stall", "way": way, "size_mb": size_mb, "tokens": tokens}
+        for size_mb in (2.2, 35.0, 1000.0)
+        for tokens in (40, 900)
+        for way in WAYS
+    ]
+
+
+def _shapes() -> list[dict[str, Any]]:
+    return [
+        {"kind": "shape", "shape": shape, "way": way}
+        for shape in ("100 MB string: quotes, controls", "8 at once")
+        for way in ("plain", "to_json", "iter_json", "aiter_json")
+    ]
+
+
+def _memory() -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": "memory",
+            "way": way,
+            "size_mb": size_mb,
+            "bytes": 1_000_000,
+            "model_bytes": 1_000_000,
+            "peak_bytes": peak_bytes,
+            "traced_bytes": traced_bytes,
+        }
+        for way, peak_bytes, traced_bytes in (("plain", 9_000_000, 9_000_000), ("iter_json", None, 5_000_000))
+        for size_mb in (35.0, 133.0)
+    ] + [
+        {
+            "kind": "memory",
+            "way": "to_json",
+            "size_mb": 35.0,
+            "bytes": 10,
+            "model_bytes": 1,
+            "peak_bytes": 1,
+            "traced_bytes": 19,
+        }
+    ]
+
+
+def _others() -> list[dict[str, Any]]:
+    measured = {"cpu_s": {"plain": 0.1, "to_json": 0.12}, "ratios": {"plain": 1.2}}
+    return [{"kind": "others", "model": "lists, rounding", "bytes": 7_000_000, "longest_call_ms": 0.2} | measured]
+
+
+def _uploads() -> list[dict[str, Any]]:
+    return [
+        {"kind": "seal", "compressor": "zlib 9", "bytes": 10_000_000, "compressed_bytes": 2_000_000, "cpu_s": 0.25},
+        {"kind": "upload", "client": "8 in flight, gzip 1", "bytes": 70_000_000, "requests": 8},
+    ]
