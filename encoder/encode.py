@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from encoder.pacer import Pacer
 from encoder.splicer import splice
+from encoder.turns import TURNS
 
 # A timer that is due becomes a future's result in one pass of the loop, and wakes its task in the next; only then does
 # the task run. Giving way for a single pass would let it wait through three budgets.
@@ -50,7 +51,14 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
         EncodeError: a value cannot be written; its `path` says which.
     """
     pacer = Pacer()
-    pieces = list(_paced(model, dump_arguments, pacer))
+    pieces = []
+    steps = splice(model, dict(dump_arguments))
+    with TURNS:
+        for piece in steps:
+            if piece:
+                pieces.append(piece)
+            if pacer.pause_if_due():
+                TURNS.yield_turn()
     if len(pieces) == 1:
         return pieces[0]
     joined = b"".join(pieces)  # releases the GIL by itself where it is long
@@ -75,7 +83,7 @@ def iter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> Iter
     Raises:
         EncodeError: a value cannot be written; its `path` says which. Pieces before it have been yielded.
     """
-    return _paced(model, dump_arguments, Pacer())
+    return _pieces(splice(model, dict(dump_arguments)))
 
 
 async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> AsyncIterator[bytes]:
@@ -101,8 +109,19 @@ async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) 
             yield piece
 
 
-def _paced(model: BaseModel, dump_arguments: DumpArguments, pacer: Pacer) -> Iterator[bytes]:
-    for piece in splice(model, dict(dump_arguments)):
-        pacer.pause_if_due()
-        if piece:
-            yield piece
+def _pieces(steps: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces of some steps; the turn is not kept while whoever asked for a piece works on it."""
+    pacer = Pacer()
+    while piece := _next_piece(steps, pacer):
+        yield piece
+
+
+def _next_piece(steps: Iterator[bytes], pacer: Pacer) -> bytes:
+    """The next piece that is not empty; an empty one at the end."""
+    with TURNS:
+        for piece in steps:
+            if pacer.pause_if_due():
+                TURNS.yield_turn()
+            if piece:
+                return piece
+    return b""

@@ -41,8 +41,10 @@ class Pacer:
         """Begin a new budget, after having given way."""
         self._due_s = self._clock() + self._budget_s
 
-    def pause_if_due(self) -> None:
-        """Nap without the GIL where the budget is used up."""
-        if self._clock() >= self._due_s:
-            self._nap(_NAP_S)
-            self._due_s = self._clock() + self._budget_s
+    def pause_if_due(self) -> bool:
+        """Nap without the GIL where the budget is used up, and say whether it was."""
+        if self._clock() < self._due_s:
+            return False
+        self._nap(_NAP_S)
+        self._due_s = self._clock() + self._budget_s
+        return True

@@ -1,0 +1,141 @@
+"""Turns: in the order of asking, one at a time, and never lost."""
+
+import os
+import threading
+import time
+from typing import Any
+
+import orjson
+import pytest
+from pydantic import BaseModel, field_serializer
+
+from encoder.encode import iter_json, to_json
+from encoder.turns import TURNS, Turns
+
+
+def wait_for(condition: Any) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_turns_come_in_the_order_of_asking() -> None:
+    turns = Turns()
+    order: list[int] = []
+
+    def ask(number: int) -> None:
+        with turns:
+            order.append(number)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(5)]
+    with turns:
+        for number, thread in enumerate(threads):
+            thread.start()
+            wait_for(lambda number=number: len(turns._waiting) == number + 1)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(5))
+
+
+def test_whoever_yields_goes_to_the_end() -> None:
+    turns = Turns()
+    order: list[str] = []
+
+    def other() -> None:
+        with turns:
+            order.append("other")
+
+    thread = threading.Thread(target=other)
+    with turns:
+        turns.yield_turn()  # nobody waits
+        thread.start()
+        wait_for(lambda: len(turns._waiting) == 1)
+        order.append("first")
+        turns.yield_turn()
+        order.append("again")
+    thread.join()
+    assert order == ["first", "other", "again"]
+
+
+def test_only_one_has_the_turn() -> None:
+    turns = Turns()
+    inside = 0
+    most = 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(50):
+            with turns:
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0)
+                inside -= 1
+                turns.yield_turn()
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert turns._owner is None
+    assert not turns._waiting
+    assert most == 1
+
+
+class Inner(BaseModel):
+    numbers: list[int]
+
+
+class Nesting(BaseModel):
+    text: str
+    inner: Inner
+
+    @field_serializer("inner")
+    def as_text(self, inner: Inner) -> str:
+        return to_json(inner).decode()
+
+
+def test_a_serializer_may_encode_by_itself() -> None:
+    model = Nesting(text="x", inner=Inner(numbers=[1, 2]))
+    assert to_json(model) == orjson.dumps(model.model_dump(mode="json"))
+
+
+def test_nobody_keeps_the_turn_while_a_piece_is_worked_on() -> None:
+    pieces = iter_json(Inner(numbers=list(range(100_000))))
+    next(pieces)
+    assert TURNS._owner is None
+    assert to_json(Inner(numbers=[1])) == b'{"numbers":[1]}'
+    pieces.close()  # type: ignore[attr-defined]
+
+
+def test_an_error_gives_the_turn_back() -> None:
+    with pytest.raises(Exception, match="surrogates"):
+        to_json(Nesting.model_construct(text="\ud800", inner=Inner(numbers=[])))
+    assert TURNS._owner is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_begins_with_nobodys_turn() -> None:
+    begun = threading.Event()
+    done = threading.Event()
+
+    def hold() -> None:
+        with TURNS:
+            begun.set()
+            done.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    begun.wait(30)
+    child = os.fork()
+    if not child:
+        os._exit(0 if to_json(Inner(numbers=[1])) == b'{"numbers":[1]}' else 1)
+    done.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
