@@ -108,7 +108,7 @@ class AsyncTracesClient(Session):
         under way.
 
         Args:
-            lines: one record each, LF included, which only the last may lack; `upload_records` adds it where it lacks.
+            lines: one record each. One that lacks its LF gets it when another line follows in the same batch.
             **arguments: see `UploadArguments`.
 
         Returns:

@@ -41,7 +41,9 @@ def seal_lines(
     max_line_bytes: int = MAX_LINE_BYTES,
     max_lines: int = MAX_BATCH_LINES,
 ) -> Generator[SealedBatch, None, None]:
-    """Sealed batches of lines, which are taken as they are, LF included; blank ones are skipped.
+    """Sealed batches of lines, which are taken as they are; blank ones are skipped.
+
+    A line that lacks its LF gets it when another follows in the same batch.
 
     Args:
         lines: the lines, pulled as batches are asked for.

@@ -96,7 +96,7 @@ class TracesClient(Session):
         The first failure stops new requests, those under way end, and what was stored is reported all the same.
 
         Args:
-            lines: one record each, LF included, which only the last may lack; `upload_records` adds it where it lacks.
+            lines: one record each. One that lacks its LF gets it when another line follows in the same batch.
             **arguments: see `UploadArguments`.
 
         Returns:

@@ -8,7 +8,9 @@ Rules:
 3. A batch closes by its *uncompressed* size, so that the same lines make the same batches and the same
    keys whatever the compressor: before the line that would take it past its target, or past the number of
    lines that a request may have. A line larger than the target is a batch by itself.
-4. Hash and compressor get chunks of exactly 256 KiB however the pieces were cut (but for a batch's last):
+4. A line that lacks its LF gets it when another line follows in the same batch: two lines never run together.
+   The batch's last line stays byte for byte as it was given.
+5. Hash and compressor get chunks of exactly 256 KiB however the pieces were cut (but for a batch's last):
    compressed bytes would otherwise depend on the cuts. A chunk is also the most that one C call gets; both
    calls let the GIL go.
 
@@ -17,7 +19,7 @@ Nothing here knows threads, files or sockets.
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from uploader.compression import Chunk, CompressOption, gzip_level, open_compressor
@@ -84,6 +86,7 @@ class Sealer:
         self.num_lines = 0
         """The lines of the open batch."""
         self._first_line_number = 0
+        self._lacks_lf = False
         self._waiting: deque[Chunk] = deque()
         self._waiting_size = 0
         self._hash = hashlib.sha256()
@@ -93,21 +96,26 @@ class Sealer:
         self._partial_size = 0
 
     def fits(self, size: int) -> bool:
-        """Whether a line of this size, its LF included, belongs to the open batch; if not, `seal` first."""
+        """Whether a line of this size, its LF included if any, belongs to the open batch; if not, `seal` first."""
         if not self.num_lines:
             return True
-        return self.size + size <= self._target_batch_bytes and self.num_lines < self._max_lines
+        return self.size + self._lacks_lf + size <= self._target_batch_bytes and self.num_lines < self._max_lines
 
-    def add(self, pieces: Iterable[bytes], size: int, line_number: int) -> bool:
+    def add(self, pieces: Sequence[bytes], size: int, line_number: int) -> bool:
         """Take a whole line into the open batch; whether there is now a chunk to `work` on.
 
         Args:
-            pieces: the line's bytes, LF included.
+            pieces: the line's bytes, LF included where it has one; none is empty.
             size: how many they are.
             line_number: the line's place in its source, counted from 1.
         """
         if not self.num_lines:
             self._first_line_number = line_number
+        elif self._lacks_lf:
+            self._waiting.append(b"\n")
+            self._waiting_size += 1
+            self.size += 1
+        self._lacks_lf = not pieces[-1].endswith(b"\n")
         self._waiting.extend(pieces)
         self._waiting_size += size
         self.size += size

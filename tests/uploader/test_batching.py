@@ -19,14 +19,13 @@ from uploader.errors import ConfigurationError, RecordError, TraceTooLargeError
 from uploader.lines import file_lines
 
 FACES = ["sync", "async of sync", "async of async"]
-LINES = st.lists(
-    st.one_of(
-        st.sampled_from([b"", b"\n", b" \t\r\n", b"\x0b\n", b"\x85\n"]),
-        st.binary(max_size=30),
-        st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"") + b"\n"),
-    ),
-    max_size=30,
+UNENDED = st.one_of(
+    st.sampled_from([b"", b" \t\r", b"\x0b", b"\x85"]),
+    st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")),
 )
+LINE = st.one_of(UNENDED.map(lambda line: line + b"\n"), st.binary(max_size=30).map(lambda data: data + b"\n"))
+WELL_ENDED = st.builds(lambda lines, last: lines + last, st.lists(LINE, max_size=30), st.lists(UNENDED, max_size=1))
+"""Lines that each end with their LF, which only the last may lack."""
 
 
 async def as_async(items: Any) -> AsyncIterator[Any]:
@@ -95,7 +94,7 @@ def facts(batches: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FACES)
-@given(lines=LINES, target=st.integers(1, 100), max_lines=st.integers(1, 10), limit=st.integers(1, 40))
+@given(lines=WELL_ENDED, target=st.integers(1, 100), max_lines=st.integers(1, 10), limit=st.integers(1, 40))
 def test_batches_are_those_of_the_public_client(
     name: str, lines: list[bytes], target: int, max_lines: int, limit: int
 ) -> None:
@@ -114,6 +113,36 @@ def test_batches_are_those_of_the_public_client(
         assert vars(ours_failure) == {key: getattr(failure, key) for key in ("line_number", "size", "limit")}
     assert facts(sealed.batch for sealed in ours) == facts(theirs)
     assert [body(sealed) for sealed in ours] == [batch.data for batch in theirs]
+
+
+def obvious_batches(lines: list[bytes], target: int, max_lines: int) -> list[bytes]:
+    """What the batches must hold: whole lines parted by LFs, the last one of each as it was given."""
+    batches: list[list[bytes]] = []
+    for line in lines:
+        if not line.strip(b" \t\r\n\x0b\x0c"):
+            continue
+        longer = [*(each.removesuffix(b"\n") + b"\n" for each in batches[-1]), line] if batches else []
+        if batches and len(longer) <= max_lines and sum(map(len, longer)) <= target:
+            batches[-1] = longer
+        else:
+            batches.append([line])
+    return [b"".join(batch) for batch in batches]
+
+
+@pytest.mark.parametrize("name", FACES)
+@given(lines=st.lists(st.one_of(UNENDED, LINE), max_size=30), target=st.integers(1, 100), max_lines=st.integers(1, 10))
+def test_lines_never_run_together(name: str, lines: list[bytes], target: int, max_lines: int) -> None:
+    ours = Face(name).lines(lines, target_batch_bytes=target, max_lines=max_lines, compress=False)
+    assert [body(sealed) for sealed in ours] == obvious_batches(lines, target, max_lines)
+    for sealed in ours:
+        assert sealed.batch.size == len(body(sealed))
+        assert sealed.batch.digest == hashlib.sha256(body(sealed)).hexdigest()
+
+
+def test_line_without_its_end_gets_it_when_another_follows_in_the_batch(face: Face) -> None:
+    (sealed,) = face.lines([b"{}", b"[]"])
+    assert (body(sealed), sealed.batch.num_lines, sealed.batch.size) == (b"{}\n[]", 2, 5)
+    assert [body(each) for each in face.lines([b"{}", b"[]", b"1"], target_batch_bytes=4)] == [b"{}", b"[]\n1"]
 
 
 @pytest.mark.parametrize("compress", [False, True, 6])

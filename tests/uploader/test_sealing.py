@@ -85,12 +85,12 @@ def test_small_outputs_are_gathered() -> None:
 
 def test_work_is_done_chunk_by_chunk_and_may_stop_between() -> None:
     sealer = Sealer(compress=False)
-    sealer.add([NOISE, b"rest"], len(NOISE) + 4, 1)
+    sealer.add([NOISE, b"rest\n"], len(NOISE) + 5, 1)
     assert len(list(sealer.work())) == 3
     assert list(sealer.work()) == []
     sealer.add([NOISE], len(NOISE), 2)
     next(sealer.work())
-    assert body(sealer.seal()) == NOISE + b"rest" + NOISE
+    assert body(sealer.seal()) == NOISE + b"rest\n" + NOISE
 
 
 def test_line_is_not_copied_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
