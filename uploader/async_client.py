@@ -33,7 +33,7 @@ from uploader.models import (
     TraceSummary,
     UploadReceipt,
 )
-from uploader.options import UploadArguments, UploadOptions
+from uploader.options import RecordHook, UploadArguments, UploadOptions
 from uploader.pumps import RetryHook, apump
 from uploader.reading import Question
 from uploader.records import Record
@@ -123,21 +123,38 @@ class AsyncTracesClient(Session):
         )
 
     async def upload_records(
-        self, records: Iterable[Record] | AsyncIterable[Record], **arguments: Unpack[UploadArguments]
+        self,
+        records: Iterable[Record] | AsyncIterable[Record],
+        *,
+        on_record_error: RecordHook | None = None,
+        **arguments: Unpack[UploadArguments],
     ) -> Receipts:
         """Upload records: mappings, objects with `iter_json`, `to_json` or `to_record`, or encoded lines.
 
-        Otherwise as `upload_lines`.
+        A record that cannot be written, or is too long, is set aside; all others are uploaded. Otherwise as
+        `upload_lines`.
+
+        Args:
+            records: the records.
+            on_record_error: called with the error of each record that is set aside, a `RecordError` or a
+                `TraceTooLargeError`; never from another thread. Without it the errors are raised at the end.
+            **arguments: see `UploadArguments`.
 
         Raises:
-            RecordError: a record cannot be written; what came before it is on its way or stored.
+            RecordError: one record could not be written; all others are stored.
+            TraceTooLargeError: one record is too long; all others are stored.
+            RecordsError: several records were set aside; all others are stored.
             UploaderError: as `upload_lines`.
         """
-        options = self._begin(arguments, hooks_may_wait=True)
-        return await self._upload(
-            aseal_records(records, target_batch_bytes=options.target_batch_bytes, compress=options.compress),
-            options,
+        options = self._begin(arguments, on_record_error, hooks_may_wait=True)
+        upload = self._new_upload(options, on_record_error)
+        batches = aseal_records(
+            records,
+            target_batch_bytes=options.target_batch_bytes,
+            compress=options.compress,
+            on_error=upload.record_failed,
         )
+        return await upload.run(batches)
 
     async def upload_file(self, path: str | os.PathLike[str], **arguments: Unpack[UploadArguments]) -> Receipts:
         """Upload a file of lines. Doing it again is harmless: the same lines make the same batches.
@@ -157,10 +174,13 @@ class AsyncTracesClient(Session):
         )
 
     async def _upload(self, batches: AsyncGenerator[SealedBatch, None], options: UploadOptions) -> Receipts:
+        return await self._new_upload(options).run(batches)
+
+    def _new_upload(self, options: UploadOptions, on_record_error: RecordHook | None = None) -> AsyncUpload:
         async def deliver(delivery: Delivery, stop: asyncio.Event, on_retry: RetryHook) -> None:
             await apump(self._upload_flow(delivery, options), self._http, stop, on_retry)
 
-        return await AsyncUpload(deliver, options).run(batches)
+        return AsyncUpload(deliver, options, on_record_error)
 
     # Reading back: traces
 

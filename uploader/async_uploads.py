@@ -13,10 +13,10 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from uploader.dispatch import Window
-from uploader.errors import clear_frames
+from uploader.errors import RecordFailure, clear_frames
 from uploader.flow import Delivery, Sleep
 from uploader.models import UploadReceipt
-from uploader.options import UploadOptions
+from uploader.options import RecordHook, UploadOptions
 from uploader.pumps import RetryHook, StoppedError
 from uploader.sealing import SealedBatch
 
@@ -32,16 +32,25 @@ class _Ended(NamedTuple):
 class AsyncUpload:
     """One upload of many batches, on one event loop."""
 
-    def __init__(self, deliver: AsyncDeliver, options: UploadOptions) -> None:
+    def __init__(
+        self, deliver: AsyncDeliver, options: UploadOptions, on_record_error: RecordHook | None = None
+    ) -> None:
         self._deliver = deliver
         self._options = options
+        self._on_record_error = on_record_error
+        self._loop = asyncio.get_running_loop()
         self._window = Window(options.max_in_flight)
         self._stop = asyncio.Event()
-        self._events: deque[_Ended | Sleep] = deque()
+        self._events: deque[_Ended | Sleep | RecordFailure] = deque()
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._source_error: Exception | None = None
+
+    def record_failed(self, error: RecordFailure) -> None:
+        """For the source, from its thread: a record was set aside. The hook is told, else the error is raised."""
+        self._events.append(error)
+        self._loop.call_soon_threadsafe(self._wake.set)
 
     async def run(self, batches: AsyncGenerator[SealedBatch, None]) -> list[UploadReceipt]:
         """Send every batch of a source and return the receipts in batch order. The source is closed.
@@ -54,7 +63,7 @@ class AsyncUpload:
         producer = asyncio.create_task(self._produce(batches), name="uploader source")
         producer.add_done_callback(lambda _: self._wake.set())
         try:
-            while self._window.failure is None and not (producer.done() and not self._window.in_flight):
+            while self._window.failure is None and (self._events or self._window.in_flight or not producer.done()):
                 await self._wake.wait()
                 self._wake.clear()
                 await self._settle()
@@ -112,6 +121,11 @@ class AsyncUpload:
             if isinstance(event, _Ended):
                 self._window.end(event.number, event.error)
                 self._room.set()
+            elif not isinstance(event, Sleep):
+                if self._on_record_error is not None and self._window.failure is None:
+                    await _called(self._on_record_error(event))
+                else:
+                    self._window.set_aside(event)
             elif self._options.on_retry is not None and self._window.failure is None:
                 await _called(self._options.on_retry(event))
         if self._window.failure is None:

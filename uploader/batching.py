@@ -18,14 +18,14 @@ from typing import TypeAlias
 from encoder.pacer import Pacer
 from uploader.batcher import Batcher
 from uploader.compression import CompressOption
-from uploader.errors import RecordError, TraceTooLargeError
+from uploader.errors import RecordError, RecordFailure, TraceTooLargeError, clear_frames
 from uploader.limits import DEFAULT_TARGET_BATCH_BYTES, MAX_BATCH_LINES, MAX_LINE_BYTES, MIB
 from uploader.lines import whole_line
 from uploader.offload import Offload
 from uploader.records import Record, whole_record
 from uploader.sealing import SealedBatch, Sealer
 
-OnRecordError: TypeAlias = Callable[[RecordError | TraceTooLargeError], None]
+OnRecordError: TypeAlias = Callable[[RecordFailure], None]
 """Told of a record that was set aside, on the thread that seals; the other records go on."""
 
 _THREAD_NAME = "unstall-seal"
@@ -130,7 +130,8 @@ def _record_batcher(sealer: Sealer, max_line_bytes: int, on_error: OnRecordError
         except (RecordError, TraceTooLargeError) as error:
             if on_error is None:
                 raise
-            on_error(error)
+            clear_frames(error)  # they hold the record's pieces
+            on_error(error.with_traceback(None))
             return None
 
     return Batcher(sealer, whole, pacer)

@@ -30,7 +30,7 @@ from uploader.models import (
     TraceSummary,
     UploadReceipt,
 )
-from uploader.options import UploadArguments, UploadOptions
+from uploader.options import RecordHook, UploadArguments, UploadOptions
 from uploader.pumps import RetryHook, pump
 from uploader.reading import Question
 from uploader.records import Record
@@ -110,20 +110,40 @@ class TracesClient(Session):
             seal_lines(lines, target_batch_bytes=options.target_batch_bytes, compress=options.compress), options
         )
 
-    def upload_records(self, records: Iterable[Record], **arguments: Unpack[UploadArguments]) -> Receipts:
+    def upload_records(
+        self,
+        records: Iterable[Record],
+        *,
+        on_record_error: RecordHook | None = None,
+        **arguments: Unpack[UploadArguments],
+    ) -> Receipts:
         """Upload records: mappings, objects with `iter_json`, `to_json` or `to_record`, or encoded lines.
 
-        Otherwise as `upload_lines`.
+        A record that cannot be written, or is too long, is set aside; all others are uploaded. Otherwise as
+        `upload_lines`.
+
+        Args:
+            records: the records.
+            on_record_error: called with the error of each record that is set aside, a `RecordError` or a
+                `TraceTooLargeError`; never from another thread. Without it the errors are raised at the end.
+            **arguments: see `UploadArguments`.
 
         Raises:
-            RecordError: a record cannot be written; what came before it is on its way or stored.
+            RecordError: one record could not be written; all others are stored.
+            TraceTooLargeError: one record is too long; all others are stored.
+            RecordsError: several records were set aside; all others are stored.
             UploaderError: as `upload_lines`.
         """
-        options = self._begin(arguments, hooks_may_wait=False)
-        return self._upload(
-            seal_records(records, target_batch_bytes=options.target_batch_bytes, compress=options.compress),
-            options,
+        options = self._begin(arguments, on_record_error, hooks_may_wait=False)
+        upload = self._new_upload(options, on_record_error)
+        batches = seal_records(
+            records,
+            target_batch_bytes=options.target_batch_bytes,
+            compress=options.compress,
+            on_error=upload.record_failed,
         )
+        with closing(batches):
+            return upload.run(batches)
 
     def upload_file(self, path: str | os.PathLike[str], **arguments: Unpack[UploadArguments]) -> Receipts:
         """Upload a file of lines. Doing it again is harmless: the same lines make the same batches.
@@ -143,11 +163,14 @@ class TracesClient(Session):
         )
 
     def _upload(self, batches: Generator[SealedBatch, None, None], options: UploadOptions) -> Receipts:
+        with closing(batches):
+            return self._new_upload(options).run(batches)
+
+    def _new_upload(self, options: UploadOptions, on_record_error: RecordHook | None = None) -> ThreadedUpload:
         def deliver(delivery: Delivery, stop: threading.Event, on_retry: RetryHook) -> None:
             pump(self._upload_flow(delivery, options), self._http, stop, on_retry)
 
-        with closing(batches):
-            return ThreadedUpload(deliver, options).run(batches)
+        return ThreadedUpload(deliver, options, on_record_error)
 
     # Reading back: traces
 

@@ -6,13 +6,14 @@ Rules:
 3. The first failure stops everything: nothing starts any more, what is under way ends.
 4. After that, what was committed is due all the same, also behind the batch that failed.
 5. A source that fails is no such failure: what it gave before is sent, retries included, and then its error is raised.
+6. A record that is set aside is no failure either: everything else is sent, and only then is its error raised.
 
 The shells (`uploader/uploads.py`, `uploader/async_uploads.py`) start and wait; they decide nothing.
 """
 
 from collections.abc import Iterator
 
-from uploader.errors import UploaderError, clear_frames
+from uploader.errors import RecordFailure, RecordsError, UploaderError, clear_frames
 from uploader.flow import Delivery
 from uploader.models import Batch, UploadReceipt
 
@@ -29,6 +30,7 @@ class Window:
         self.receipts: list[UploadReceipt] = []
         self.failure: BaseException | None = None
         self._max_in_flight = max_in_flight
+        self._set_aside: list[RecordFailure] = []
         self._in_order: dict[int, Delivery] = {}
         self._in_flight: set[int] = set()
         self._started = 0
@@ -68,6 +70,10 @@ class Window:
         if self.failure is None or (not self.interrupted and not isinstance(error, Exception)):
             self.failure = error
 
+    def set_aside(self, error: RecordFailure) -> None:
+        """Note that a record was left out, and that its error is still to be raised."""
+        self._set_aside.append(error)
+
     def due(self, *, final: bool = False) -> Iterator[tuple[Batch, UploadReceipt]]:
         """Take out what is to be reported now, in order; each is taken once.
 
@@ -85,8 +91,14 @@ class Window:
             del self._in_order[number]
 
     def raise_failure(self) -> None:
-        """Raise what stopped the upload, if anything did, with the receipts that came all the same."""
+        """Raise what stopped the upload, else what its records lacked, with the receipts that came all the same."""
         failure, self.failure = self.failure, None
+        set_aside, self._set_aside = tuple(self._set_aside), []
+        if failure is None and set_aside:
+            failure, *others = set_aside
+            failure = RecordsError(set_aside) if others else failure
+        elif isinstance(failure, UploaderError):
+            failure.record_errors = set_aside
         if failure is None:
             return
         if isinstance(failure, UploaderError):

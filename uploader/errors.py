@@ -5,6 +5,7 @@ UploaderError                       receipts: what was committed all the same
 │   └── MissingAPIKeyError          there is no key, so there is no request
 ├── RecordError                     a record cannot become a line
 ├── TraceTooLargeError              a line is beyond the service's limit
+├── RecordsError                    several records had to be left out
 └── APIError                        the service refused, or could not be understood
     ├── ValidationRejectedError     400, 422: these bytes will never be taken
     ├── UnauthorizedError           401: the key is refused
@@ -22,7 +23,7 @@ UploaderError                       receipts: what was committed all the same
 """
 
 import traceback
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
     from uploader.models import Batch, UploadReceipt
@@ -34,10 +35,13 @@ class UploaderError(Exception):
     Attributes:
         receipts: what an upload had committed when this error ended it, in batch order.
         batch: the batch that failed, None when the error is not about one.
+        record_errors: why records were set aside before this error, those that no `on_record_error` was told of; the
+            error of a single record does not hold itself.
     """
 
     receipts: "tuple[UploadReceipt, ...]" = ()
     batch: "Batch | None" = None
+    record_errors: "tuple[RecordFailure, ...]" = ()
 
 
 class ConfigurationError(UploaderError, ValueError):
@@ -112,6 +116,31 @@ class TraceTooLargeError(UploaderError):
             f"line {self.line_number} is {self.size} bytes, the service takes {self.limit} a line: "
             "leave it out, or make the record smaller"
         )
+
+
+RecordFailure: TypeAlias = RecordError | TraceTooLargeError
+"""Why a record was set aside."""
+
+_MAX_NAMED = 10
+"""How many records the text of an error names."""
+
+
+class RecordsError(UploaderError):
+    """Several records of an upload were set aside; all others are stored.
+
+    `record_errors` has one error for each, in order, with its place, the reason and the cause.
+    """
+
+    def __init__(self, record_errors: tuple[RecordFailure, ...]) -> None:
+        super().__init__(record_errors)
+        self.record_errors = record_errors
+
+    def __str__(self) -> str:
+        named = [str(error) for error in self.record_errors[:_MAX_NAMED]]
+        more = len(self.record_errors) - len(named)
+        if more:
+            named.append(f"and {more} more")
+        return f"{len(self.record_errors)} records were left out, all others are stored: {'; '.join(named)}"
 
 
 class APIError(UploaderError):

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import orjson
 
-from uploader.errors import ConfigurationError
+from uploader.errors import ConfigurationError, RecordFailure
 from uploader.limits import DEFAULT_MAX_ATTEMPTS, DEFAULT_TARGET_BATCH_BYTES, MAX_IN_FLIGHT
 from uploader.models import Batch, LineFormat, UploadReceipt
 from uploader.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from uploader.flow import Sleep
+
+
+RecordHook: TypeAlias = Callable[[RecordFailure], Any]
+"""Called with the error of a record that was set aside."""
 
 
 class UploadArguments(TypedDict, total=False):

@@ -49,7 +49,7 @@ def record_pieces(record: Record) -> Iterator[bytes]:
 
 
 def whole_record(
-    record: Record, line_number: int, *, max_line_bytes: int = MAX_LINE_BYTES, pause: Callable[[], None] | None = None
+    record: Record, line_number: int, *, max_line_bytes: int = MAX_LINE_BYTES, pause: Callable[[], object] | None = None
 ) -> tuple[list[bytes], int]:
     """All pieces of a record's line, the LF included, and their size in bytes.
 
@@ -94,7 +94,7 @@ def whole_record(
     return pieces, size
 
 
-def _ends_line(piece: bytes, line_number: int, pause: Callable[[], None] | None) -> bool:
+def _ends_line(piece: bytes, line_number: int, pause: Callable[[], object] | None) -> bool:
     """Whether a piece ends with the line's LF; one anywhere else is refused.
 
     A long piece is searched in parts: one search of 60 MB would hold the GIL for milliseconds.

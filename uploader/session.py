@@ -13,7 +13,7 @@ from uploader.config import load_config
 from uploader.errors import ConfigurationError
 from uploader.exchange import RawTarget, Request, Response
 from uploader.flow import Delivery, Flow, read_flow, upload_flow
-from uploader.options import UploadArguments, UploadOptions, upload_options
+from uploader.options import RecordHook, UploadArguments, UploadOptions, upload_options
 from uploader.reading import Question
 from uploader.responses import model_from
 from uploader.retry import RetryPolicy
@@ -56,11 +56,14 @@ class Session:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self.base_url!r}, team_id={self.team_id!r})"
 
-    def _begin(self, arguments: UploadArguments, *, hooks_may_wait: bool) -> UploadOptions:
+    def _begin(
+        self, arguments: UploadArguments, on_record_error: RecordHook | None = None, *, hooks_may_wait: bool
+    ) -> UploadOptions:
         """Check everything that can be checked before the source is touched."""
         options = upload_options(arguments)
         if not hooks_may_wait:
-            for name, hook in (("on_batch", options.on_batch), ("on_retry", options.on_retry)):
+            hooks = {"on_batch": options.on_batch, "on_retry": options.on_retry, "on_record_error": on_record_error}
+            for name, hook in hooks.items():
                 if inspect.iscoroutinefunction(hook):
                     raise ConfigurationError(name, "a coroutine function needs the AsyncTracesClient")
         self.config.headers()

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from uploader.dispatch import Window
+from uploader.errors import RecordFailure
 from uploader.flow import Delivery, Sleep
 from uploader.models import UploadReceipt
-from uploader.options import UploadOptions
+from uploader.options import RecordHook, UploadOptions
 from uploader.pumps import RetryHook, StoppedError
 from uploader.sealing import SealedBatch
 
@@ -30,16 +31,21 @@ class _Ended(NamedTuple):
 class ThreadedUpload:
     """One upload of many batches."""
 
-    def __init__(self, deliver: Deliver, options: UploadOptions) -> None:
+    def __init__(self, deliver: Deliver, options: UploadOptions, on_record_error: RecordHook | None = None) -> None:
         self._deliver = deliver
         self._options = options
+        self._on_record_error = on_record_error
         self._window = Window(options.max_in_flight)
         self._stop = threading.Event()
         self._jobs: queue.SimpleQueue[tuple[int, Delivery] | None] = queue.SimpleQueue()
-        self._events: deque[_Ended | Sleep] = deque()
+        self._events: deque[_Ended | Sleep | RecordFailure] = deque()
         self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._source_error: Exception | None = None
+
+    def record_failed(self, error: RecordFailure) -> None:
+        """For the source: a record was set aside. The hook is told, else the error is raised at the end."""
+        self._events.append(error)
 
     def run(self, batches: Iterator[SealedBatch]) -> list[UploadReceipt]:
         """Send every batch of a source and return the receipts in batch order.
@@ -75,6 +81,7 @@ class ThreadedUpload:
                 return
             self._start(delivery)
             del delivery
+        self._settle()
         while self._window.failure is None and self._window.in_flight:
             self._wait()
 
@@ -108,10 +115,18 @@ class ThreadedUpload:
                 self._events.popleft()
             else:
                 self._events.popleft()
-                if self._options.on_retry is not None and self._window.failure is None:
-                    self._options.on_retry(event)
+                self._hear(event)
         if self._window.failure is None:
             self._report(final=False)
+
+    def _hear(self, event: Sleep | RecordFailure) -> None:
+        if not isinstance(event, Sleep):
+            if self._on_record_error is not None and self._window.failure is None:
+                self._on_record_error(event)
+            else:
+                self._window.set_aside(event)
+        elif self._options.on_retry is not None and self._window.failure is None:
+            self._options.on_retry(event)
 
     def _report(self, *, final: bool) -> None:
         for batch, receipt in self._window.due(final=final):

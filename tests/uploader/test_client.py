@@ -225,15 +225,6 @@ def test_records_of_every_kind(face: Face) -> None:
 
 
 @both
-def test_a_record_that_cannot_be_written_says_which(face: Face) -> None:
-    transport = ScriptedTransport()
-    with pytest.raises(uploader.RecordError, match="record 3") as caught:
-        face.call(transport, "upload_records", [{"a": 1}, {"a": 2}, {"a": object()}], target_batch_bytes=8)
-    assert len(transport.requests) == 1
-    assert len(caught.value.receipts) == 1
-
-
-@both
 def test_a_line_too_long_is_refused_before_any_request(face: Face, tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b"1\n" + b"2" * (64 * 1024 * 1024 + 1) + b"\n")

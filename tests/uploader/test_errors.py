@@ -14,6 +14,7 @@ MADE = [
     errors.MissingAPIKeyError(),
     errors.RecordError(3, "r"),
     errors.TraceTooLargeError(1, 2, 3),
+    errors.RecordsError(()),
     errors.RedirectError("m", status_code=302, location="https://there"),
     errors.RetryableAPIError("m", status_code=503, code="c", retry_after=1.5),
     *(

@@ -34,6 +34,7 @@ NAMES = {
     "PayloadTooLargeError",
     "PaymentRequiredError",
     "RecordError",
+    "RecordsError",
     "RedirectError",
     "RetryableAPIError",
     "RunListPage",
