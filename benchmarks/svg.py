@@ -7,7 +7,9 @@ from html import escape
 from benchmarks.scales import Linear, Scale
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 14.0, 26.0, 40.0
-_ROW, _BAR, _LABELS = 22.0, 12.0, 150.0
+_ROW, _BAR = 22.0, 12.0
+_LETTER = 6.4
+"""The width of a letter of a row's name, more or less."""
 
 
 def element(name: str, content: str = "", **attributes: object) -> str:
@@ -27,7 +29,8 @@ def _title(text: str) -> str:
 
 
 def _drawing(width: float, height: float, parts: Iterable[str], label: str) -> str:
-    return element("svg", "".join(parts), viewBox=f"0 0 {width:.0f} {height:.0f}", role="img", aria_label=label)
+    box = f"0 0 {width:.0f} {height:.0f}"
+    return element("svg", "".join(parts), viewBox=box, width=round(width), role="img", aria_label=label)
 
 
 @dataclass(slots=True)
@@ -114,10 +117,11 @@ def row_chart(
 ) -> str:
     """Draw named rows of bars, dots and limits along one axis; bars show their text behind them."""
     height = _TOP + len(rows) * _ROW + _BOTTOM
-    room = width - _LABELS - (60.0 if isinstance(x, Linear) else _RIGHT)
+    left = 14.0 + _LETTER * max(len(name) for name, _ in rows)
+    room = width - left - (60.0 if isinstance(x, Linear) else _RIGHT)
 
     def at(value: float) -> float:
-        return _LABELS + x(value) * room
+        return left + x(value) * room
 
     parts = [element("text", escape(title), x=0.0, y=15.0, class_="chart-title")]
     bottom = height - _BOTTOM
@@ -125,10 +129,10 @@ def row_chart(
         parts.append(element("line", x1=at(value), x2=at(value), y1=_TOP, y2=bottom, class_="grid"))
         anchor = "end" if at(value) > width - 20 else "middle"
         parts.append(element("text", text, x=at(value), y=bottom + 15, text_anchor=anchor))
-    parts.append(element("text", escape(x_label), x=_LABELS + room / 2, y=height - 6, text_anchor="middle"))
+    parts.append(element("text", escape(x_label), x=left + room / 2, y=height - 6, text_anchor="middle"))
     for number, (name, marks) in enumerate(rows):
         middle = _TOP + (number + 0.5) * _ROW
-        parts.append(element("text", escape(name), x=_LABELS - 8, y=middle + 4, text_anchor="end", class_="row-name"))
+        parts.append(element("text", escape(name), x=left - 8, y=middle + 4, text_anchor="end", class_="row-name"))
         parts.extend(_mark(mark, at(0.0) if mark.kind == "bar" else 0.0, at(mark.value), middle) for mark in marks)
     return _drawing(width, height, parts, title)
 

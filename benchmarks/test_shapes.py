@@ -70,7 +70,7 @@ def test_large_heap(measure: Measure, episode: Episode, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", SHAPE_WAYS)
-def test_eightat_once(measure: Measure, way: str) -> None:
+def test_eight_at_once(measure: Measure, way: str) -> None:
     episodes = [synthetic_episode(seed, target_bytes=EPISODE_BYTES) for seed in range(THREADS)]
     measure(f"{THREADS} at once", way, at_once([ways(episode)[way] for episode in episodes]))
 
