@@ -1,11 +1,12 @@
 """Encode any pydantic model to JSON without holding the GIL for longer than a millisecond."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Final, TypedDict, Unpack
+from collections.abc import AsyncIterator, Iterator
+from typing import Final, Unpack
 
 from pydantic import BaseModel
 
+from encoder.arguments import DumpArguments
 from encoder.pacer import Pacer
 from encoder.splicer import splice
 from encoder.turns import TURNS
@@ -16,24 +17,6 @@ _LOOP_PASSES: Final = 3
 
 # Pieces let go between two looks at the clock: freeing costs 60 to 120 microseconds a megabyte.
 _FREED_AT_ONCE: Final = 16
-
-
-class DumpArguments(TypedDict, total=False):
-    """The arguments of `BaseModel.model_dump`, all but `mode`, which is always "json"."""
-
-    include: Any
-    exclude: Any
-    context: Any
-    by_alias: bool | None
-    exclude_unset: bool
-    exclude_defaults: bool
-    exclude_none: bool
-    exclude_computed_fields: bool
-    round_trip: bool
-    warnings: Any
-    fallback: Callable[[Any], Any] | None
-    serialize_as_any: bool
-    polymorphic_serialization: bool | None
 
 
 def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:

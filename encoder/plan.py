@@ -4,7 +4,6 @@ A fast writer is chosen only where both the declared type and its serialization 
 every other place gets a plain `Writer`, which vouches for nothing and so sends each value to pydantic.
 """
 
-from collections.abc import Callable
 from functools import cache
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -12,24 +11,24 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel
 
 from encoder.columns import COLUMN_KINDS
+from encoder.conditions import is_pure
 from encoder.schema import (
     CoreSchema,
     Field,
     Resolved,
     Schemas,
-    Serializer,
     Shape,
-    is_pure,
     root_schema,
     serializer_of,
     settings,
 )
 from encoder.writers.anything import AnyWriter
-from encoder.writers.base import SIMPLE_DEPTH, Writer
+from encoder.writers.base import SIMPLE_DEPTH, LazySerializer, Writer
 from encoder.writers.columns import ColumnWriter
-from encoder.writers.containers import DictWriter, ListWriter
+from encoder.writers.dicts import DictWriter
 from encoder.writers.fields import ClassPlan, FieldPlan, Hook
 from encoder.writers.flat import compile_flat
+from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
@@ -193,7 +192,7 @@ class _Compiler:
             plan.serializer = self._lazily(field.schema)
         return plan
 
-    def _lazily(self, schema: CoreSchema) -> Callable[[], Serializer]:
+    def _lazily(self, schema: CoreSchema) -> LazySerializer:
         by_alias = self._by_alias
         return cache(lambda: self._schemas.serializer(schema, by_alias))
 

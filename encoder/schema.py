@@ -14,12 +14,9 @@ from pydantic import BaseModel
 from pydantic_core import SchemaSerializer
 from pydantic_core import core_schema as core
 
+from encoder.conditions import Condition
+
 CoreSchema = dict[str, Any]
-
-# What `exclude_if` takes.
-Condition = Callable[[Any], bool]
-
-_pure: list[Condition] = []
 
 # Dumps values of one schema to Python objects.
 Serializer = SchemaSerializer
@@ -43,25 +40,6 @@ _SETTINGS = (
     "ser_json_bytes",
     "ser_json_inf_nan",
     "polymorphic_serialization",
-)
-
-# What `model_dump` understands; `mode` is always "json" here.
-DUMP_ARGUMENTS = frozenset(
-    {
-        "include",
-        "exclude",
-        "context",
-        "by_alias",
-        "exclude_unset",
-        "exclude_defaults",
-        "exclude_none",
-        "exclude_computed_fields",
-        "round_trip",
-        "warnings",
-        "fallback",
-        "serialize_as_any",
-        "polymorphic_serialization",
-    }
 )
 
 
@@ -101,17 +79,6 @@ class Shape:
     fields: tuple[Field, ...]
     computed: tuple[Field, ...]
     by_alias: bool
-
-
-def pure(function: Condition) -> Condition:
-    """Declare that an `exclude_if` looks at its value and does nothing else, so that it may be called again."""
-    _pure.append(function)
-    return function
-
-
-def is_pure(function: Condition) -> bool:
-    """Whether a function was declared to be `pure`."""
-    return any(function is known for known in _pure)  # what is callable need not be hashable
 
 
 def settings(cls: type[BaseModel]) -> tuple[object, ...]:

@@ -6,14 +6,14 @@ at any depth, and an error's path is known when it happens.
 
 import re
 from collections.abc import Iterator
-from types import NoneType
 from typing import Any, Final
 
 from pydantic import BaseModel
 
+from encoder.arguments import is_plain, refuse_unknown
 from encoder.errors import EncodeError
 from encoder.plan import plan_of
-from encoder.schema import DUMP_ARGUMENTS, is_model
+from encoder.schema import is_model
 from encoder.writers.base import Label, Run, Steps, Unwritable
 from encoder.writers.plain import write_tree
 
@@ -21,17 +21,6 @@ from encoder.writers.plain import write_tree
 PIECE_BYTES: Final = 64 * 1024
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
-# Arguments that change what is written everywhere: the whole record is dumped by pydantic.
-_WHOLE_ARGUMENTS: Final = ("exclude_defaults", "round_trip", "serialize_as_any", "polymorphic_serialization")
-_FLAGS: Final = (
-    "exclude_unset",
-    "exclude_defaults",
-    "exclude_none",
-    "exclude_computed_fields",
-    "round_trip",
-    "serialize_as_any",
-)
 
 
 def splice(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
@@ -45,9 +34,7 @@ def splice(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
         TypeError: an argument is none of `model_dump`'s.
         EncodeError: a value cannot be written.
     """
-    unknown = arguments.keys() - DUMP_ARGUMENTS
-    if unknown:
-        raise TypeError(f"no argument of model_dump (mode is always 'json'): {', '.join(sorted(unknown))}")
+    refuse_unknown(arguments)
     return _pieces(model, arguments)
 
 
@@ -75,23 +62,13 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
 def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
     """The steps of the record: by plan, or, where there is none, of what pydantic dumps at once."""
     steps = None
-    if _is_plain(arguments):
+    if is_plain(arguments):
         plan = plan_of(type(model))
         if plan is not None:
             steps = plan.steps(model, run, arguments.get("include"), arguments.get("exclude"), 0)
     if steps is None:
         steps = write_tree(model.model_dump(mode="json", **arguments), run, 0)
     yield from steps
-
-
-def _is_plain(arguments: dict[str, Any]) -> bool:
-    """Whether the arguments are such that a plan can follow them; pydantic refuses what is none of their values."""
-    return (
-        not any(arguments.get(name) for name in _WHOLE_ARGUMENTS)
-        and all(type(arguments.get(name, False)) is bool for name in _FLAGS)
-        and type(arguments.get("by_alias")) in (bool, NoneType)
-        and (type(arguments.get("warnings", True)) is bool or arguments["warnings"] in ("none", "warn", "error"))
-    )
 
 
 def _failure(error: Exception, labels: list[Label]) -> EncodeError:

@@ -2,8 +2,8 @@
 
 The GIL is handed over at random: with eight threads encoding, an event loop's tick comes eight times later, a plain
 lock starves some of them for a quarter of a second, and all lose two thirds of their speed to the fight. So one slice
-is encoded at a time in the whole process, in the order of asking. The nap that gives the GIL away is taken while holding
-the turn: nobody but the threads that do other work can take it then.
+is encoded at a time in the whole process, in the order of asking. The nap that gives the GIL away is taken while
+holding the turn: nobody but the threads that do other work can take it then.
 """
 
 import os

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from encoder.columns import BoolColumn, ExpertArray, FloatColumn, IntColumn
+from encoder.conditions import pure
 from encoder.records.messages import Message, Tool
-from encoder.schema import pure
 
 
 class ArrayModel(BaseModel):

@@ -6,6 +6,7 @@ from typing import Any, Generic
 
 from pydantic import Field, computed_field
 
+from encoder.conditions import pure
 from encoder.records.calls import ModelCall, Usage
 from encoder.records.counting import Memo, counts, counts_in_steps
 from encoder.records.messages import Tool
@@ -16,7 +17,6 @@ from encoder.records.record import Record
 from encoder.records.runs import RunInfo
 from encoder.records.tasks import DataT, TraceTask
 from encoder.records.timing import Timing
-from encoder.schema import pure
 
 TRACE_VERSION = 1
 """The version of the schema that these records follow."""

@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from encoder.schema import Serializer
-from encoder.writers.base import HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer, dumped
+from encoder.writers.base import HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
+from encoder.writers.calls import dumped
 from encoder.writers.plain import weigh, write_tree
 
 _WALKED: Final = (dict, list, str)

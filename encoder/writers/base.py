@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Final
 
-import orjson
-
 from encoder.blocks import Block
 from encoder.columns import float_decimals
-from encoder.schema import Serializer, infer, is_model
+from encoder.schema import Serializer
 
 # A position inside a record: an object's key or an array's index.
 Label = str | int
@@ -28,6 +26,10 @@ Label = str | int
 # A generator that appends to `Run.out`. It yields None after each short step, and (label, steps) to have the steps of
 # a value inside of it run first.
 Steps = Generator["tuple[Label, Steps] | None", None, None]
+
+
+# Gives a serializer of pydantic's; made when it is first needed.
+LazySerializer = Callable[[], Serializer]
 
 
 class Verdict(Enum):
@@ -61,11 +63,8 @@ KEYS_AT_ONCE: Final = 1024
 # orjson writes 254 containers inside each other, in a whole document.
 MAX_DEPTH: Final = 254
 
-# Simple values hold fewer containers inside each other than this, so up to `_SHALLOW` nothing needs to be counted.
+# Simple values hold fewer containers inside each other than this.
 SIMPLE_DEPTH: Final = 50
-_SHALLOW: Final = MAX_DEPTH - SIMPLE_DEPTH
-
-_OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY
 
 
 class Unwritable(Exception):  # noqa: N818 - carries the real error to where the path is known
@@ -154,6 +153,10 @@ class Writer:
         """The writers of what stands directly inside of a value."""
         return ()
 
+    def is_whole(self, value: Any) -> bool:
+        """Whether no model inside of the value lacks a declared field: inside of a union, pydantic minds."""
+        return True
+
     def simple(self, value: Any, run: Run) -> Any:
         """An object that orjson writes as the oracle writes the value, or HEAVY or UNKNOWN."""
         return UNKNOWN
@@ -161,89 +164,3 @@ class Writer:
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The steps that write the value inside `depth` containers; None where this writer cannot vouch for it."""
         return None
-
-
-def dumps(value: Any, depth: int) -> bytes:
-    """What orjson writes for a value that stands inside `depth` containers.
-
-    Raises:
-        Unwritable: the value cannot be written; its cause says why.
-    """
-    try:
-        if depth <= _SHALLOW:
-            return orjson.dumps(value, option=_OPTIONS)
-        # Counting is left to orjson: it sees as many containers as the whole record has here.
-        wrapped = value
-        for _ in range(depth):
-            wrapped = [wrapped]
-        return orjson.dumps(wrapped, option=_OPTIONS)[depth:-depth]
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Unwritable(locate(value, dumps_alone)) from error
-
-
-def dumped(
-    serializer: Serializer, value: Any, run: Run, *, include: Any = None, exclude: Any = None, suspect: Any = None
-) -> Any:
-    """What pydantic makes of a value.
-
-    Args:
-        serializer: of the value's declared type.
-        value: what is dumped.
-        run: the state of this encoding.
-        include: the specification for this value.
-        exclude: the specification for this value.
-        suspect: the part of the value that is at fault if this fails; the value itself where there is none.
-
-    Raises:
-        Unwritable: pydantic refuses it; its cause says why.
-    """
-    try:
-        return serializer.to_python(value, mode="json", include=include, exclude=exclude, **run.arguments)
-    except Exception as error:  # a serializer of the user's may raise anything
-        raise Unwritable(locate(value if suspect is None else suspect, infer(run.arguments))) from error
-
-
-def dumps_alone(value: Any) -> bytes:
-    """What orjson writes for a value by itself."""
-    return orjson.dumps(value, option=_OPTIONS)
-
-
-def is_writable_key(key: object) -> bool:
-    """Whether pydantic leaves a key as it is: exactly a str, and no lone surrogate in it."""
-    if type(key) is not str:
-        return False
-    if key.isascii():
-        return True
-    try:
-        key.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def locate(value: Any, write: Callable[[Any], object]) -> tuple[Label, ...]:
-    """Where inside a value the first part stands that cannot be written by itself."""
-    path: list[Label] = []
-    while len(path) <= MAX_DEPTH:
-        found = next((item for item in _children(value) if not _can(write, item[1])), None)
-        if found is None:
-            break
-        label, value = found
-        path.append(label)
-    return tuple(path)
-
-
-def _children(value: Any) -> list[tuple[Label, Any]]:
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return list(enumerate(value))
-    members = value if kind is dict else value.__dict__ if is_model(value) else {}
-    return [(key, item) for key, item in members.items() if isinstance(key, str)]
-
-
-def _can(write: Callable[[Any], object], value: Any) -> bool:
-    try:
-        write(value)
-    except Exception:  # noqa: BLE001 - whatever it raises is why the value cannot be written
-        return False
-    return True

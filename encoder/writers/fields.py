@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from encoder.schema import Condition, Serializer
+from encoder.conditions import Condition
+from encoder.schema import Serializer
 from encoder.writers.base import Writer
 
 # What a model may define to compute costly fields in steps: a generator function that is given `Run.memo`, yields now

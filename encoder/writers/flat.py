@@ -16,8 +16,8 @@ from encoder.columns import ColumnKind
 from encoder.schema import extras_of
 from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
 from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
-from encoder.writers.containers import ListWriter
 from encoder.writers.fields import FieldPlan
+from encoder.writers.lists import ListWriter
 from encoder.writers.models import Flat, ModelWriter, Variant
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import TaggedWriter

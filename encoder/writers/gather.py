@@ -6,7 +6,8 @@ comma goes between two such calls. An item that is written by steps of its own i
 
 from typing import Any
 
-from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable, dumps
+from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable
+from encoder.writers.calls import dumps
 
 
 class MemberGatherer:

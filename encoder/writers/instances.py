@@ -7,17 +7,8 @@ from pydantic import BaseModel
 
 from encoder.filters import WHOLE, Kept, NameFilter
 from encoder.schema import extras_of, fields_set_of, stand_in
-from encoder.writers.base import (
-    HEAVY,
-    MAX_DEPTH,
-    MAX_WEIGHT,
-    UNKNOWN,
-    CircularError,
-    Run,
-    Steps,
-    TooDeepError,
-    dumped,
-)
+from encoder.writers.base import HEAVY, MAX_DEPTH, MAX_WEIGHT, UNKNOWN, CircularError, Run, Steps, TooDeepError
+from encoder.writers.calls import dumped
 from encoder.writers.fields import ClassPlan, FieldPlan
 from encoder.writers.gather import MemberGatherer
 from encoder.writers.plain import weigh, write_tree

@@ -7,7 +7,8 @@ from pydantic import BaseModel
 
 from encoder.filters import NameFilter, Unclear
 from encoder.schema import extras_of
-from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer, is_writable_key
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
+from encoder.writers.calls import is_writable_key
 from encoder.writers.fields import ClassPlan
 from encoder.writers.instances import Instance
 
@@ -58,7 +59,7 @@ class ModelWriter(Writer):
         plan = self.plan
         if type(value) is not plan.cls:
             return UNKNOWN
-        if (plan.takes_extras and extras_of(value)) or not self.is_whole(value):
+        if (plan.takes_extras and extras_of(value)) or not plan.fields.keys() <= value.__dict__.keys():
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         aliased = plan.by_alias if run.by_alias is None else run.by_alias
@@ -87,9 +88,14 @@ class ModelWriter(Writer):
                 return None
         return Instance(self.plan, value, run, filter_, depth).steps()
 
-    def is_whole(self, model: BaseModel) -> bool:
-        """Whether no declared field is missing: inside of a union, pydantic minds."""
-        return self.plan.fields.keys() <= model.__dict__.keys()
+    def is_whole(self, value: Any) -> bool:
+        """Whether no declared field is missing, in the model or in those that it holds."""
+        if type(value) is not self.plan.cls:
+            return True
+        fields, present = self.plan.fields, value.__dict__
+        return fields.keys() <= present.keys() and all(
+            field.writer.is_whole(present[name]) for name, field in fields.items()
+        )
 
     def _has_plain_keys(self, model: BaseModel) -> bool:
         """Whether pydantic writes the instance's keys as they are, and none of them twice.

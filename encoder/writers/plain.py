@@ -16,8 +16,8 @@ from encoder.writers.base import (
     Steps,
     TooDeepError,
     Unwritable,
-    dumps,
 )
+from encoder.writers.calls import dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 from encoder.writers.scalars import write_text
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Writer, dumps
+from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Writer
+from encoder.writers.calls import dumps
 
 
 class ScalarWriter(Writer):

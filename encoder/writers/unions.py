@@ -21,6 +21,10 @@ class NullableWriter(Writer):
         """The writer of whatever is not None."""
         return (self._inner,)
 
+    def is_whole(self, value: Any) -> bool:
+        """Whether the value is, if there is one."""
+        return value is None or self._inner.is_whole(value)
+
     def simple(self, value: Any, run: Run) -> Any:
         """None, or the inner simple form."""
         return None if value is None else self._inner.simple(value, run)
@@ -84,14 +88,14 @@ class TaggedWriter(Writer):
         return True
 
     def _member(self, value: Any) -> ModelWriter | None:
-        """The member's writer, where class and tag agree and no declared field is missing."""
-        found = self.members.get(type(value))
-        if found is None:
-            return None
-        tag, writer = found
-        if value.__dict__.get(self._discriminator) != tag or not writer.is_whole(value):
-            return None
-        return writer
+        """The member's writer, where class and tag agree."""
+        tag, writer = self.members.get(type(value), (None, None))
+        return None if writer is None or value.__dict__.get(self._discriminator) != tag else writer
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether the value's own class says so."""
+        member = self._member(value)
+        return member is None or member.is_whole(value)
 
     def simple(self, value: Any, run: Run) -> Any:
         """The simple form that the value's own class gives."""
@@ -101,4 +105,6 @@ class TaggedWriter(Writer):
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The steps that the value's own class gives."""
         member = self._member(value)
-        return None if member is None else member.steps(value, run, include, exclude, depth)
+        if member is None or not member.is_whole(value):
+            return None
+        return member.steps(value, run, include, exclude, depth)

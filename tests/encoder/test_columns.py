@@ -20,7 +20,8 @@ from encoder.columns import (
     IntColumn,
 )
 from encoder.encode import to_json
-from encoder.writers.base import UNKNOWN, Run, dumps
+from encoder.writers.base import UNKNOWN, Run
+from encoder.writers.calls import dumps
 from encoder.writers.columns import ColumnWriter
 
 

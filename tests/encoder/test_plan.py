@@ -2,12 +2,14 @@
 
 import datetime
 from collections.abc import Generator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import orjson
 import pytest
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     PlainSerializer,
     RootModel,
     computed_field,
@@ -149,3 +151,30 @@ def test_a_class_is_compiled_once_and_again_when_it_was_rebuilt() -> None:
     assert plan_of(Rebuilt) is first
     Rebuilt.model_rebuild(force=True)
     assert plan_of(Rebuilt) is not first
+
+
+class Leaf(BaseModel):
+    kind: Literal["leaf"] = "leaf"
+    number: int = 1
+
+
+class Branch(BaseModel):
+    kind: Literal["branch"] = "branch"
+    text: str = ""
+    leaves: list[Leaf] = []
+
+
+class Holder(BaseModel):
+    either: Annotated[Leaf | Branch, Field(discriminator="kind")]
+
+
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_a_field_missing_deep_inside_of_a_union_is_warned_of_as_pydantic_does(size: int) -> None:
+    leaf = Leaf()
+    del leaf.__dict__["number"]
+    holder = Holder(either=Branch(text="x" * size))
+    holder.either.leaves.append(leaf)  # type: ignore[union-attr]
+    with pytest.warns(UserWarning, match="Expected 2 fields but got 1"):
+        expected = orjson.dumps(holder.model_dump(mode="json"))
+    with pytest.warns(UserWarning, match="Expected 2 fields but got 1"):
+        assert to_json(holder) == expected

@@ -8,9 +8,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from encoder.columns import BoolColumn, FloatColumn, IntColumn
+from encoder.conditions import pure
 from encoder.plan import plan_of
-from encoder.schema import pure
-from encoder.writers.base import HEAVY, TEXT_SLICE, UNKNOWN, Run, dumps
+from encoder.writers.base import HEAVY, TEXT_SLICE, UNKNOWN, Run
+from encoder.writers.calls import dumps
 from encoder.writers.models import ModelWriter
 
 

@@ -1,33 +1,27 @@
-"""Declared lists and dicts: item by item, each as its declared type, light neighbours by one call."""
+"""Declared lists: item by item, each as its declared type, light neighbours by one call."""
 
-from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final
 
 from encoder.filters import WHOLE, IndexFilter, Kept, Unclear
-from encoder.schema import Serializer
 from encoder.writers.base import (
     CONTAINER_WEIGHT,
     HEAVY,
-    KEYS_AT_ONCE,
     MAX_DEPTH,
     MAX_WEIGHT,
     SCALAR_WEIGHT,
     UNKNOWN,
+    LazySerializer,
     Run,
     Steps,
     TooDeepError,
     Unwritable,
     Writer,
-    dumped,
-    is_writable_key,
 )
-from encoder.writers.gather import ItemGatherer, MemberGatherer, shifted
-from encoder.writers.plain import members_of, weigh, write_tree
+from encoder.writers.calls import dumped
+from encoder.writers.gather import ItemGatherer, shifted
+from encoder.writers.plain import weigh, write_tree
 from encoder.writers.scalars import ScalarWriter
-
-# Gives the serializer that pydantic would use for the whole container; made when it is first needed.
-LazySerializer = Callable[[], Serializer]
 
 # Items of a list that may be simple as a whole; a longer one is worth steps.
 _SMALL: Final = 256
@@ -55,6 +49,10 @@ class ListWriter(Writer):
     def children(self) -> tuple[Writer, ...]:
         """The items' writer."""
         return (self._item,)
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether all items are."""
+        return self._exact is not None or type(value) is not list or all(map(self._item.is_whole, tuple(value)))
 
     def simple(self, value: Any, run: Run) -> Any:
         """A list of the items' simple forms."""
@@ -179,77 +177,3 @@ class ListWriter(Writer):
                 yield index, write_tree(tree, run, depth + 1)
             elif gatherer.add(index, tree, MAX_WEIGHT - room):
                 yield None
-
-
-class DictWriter(Writer):
-    """A dict with keys declared as text, and values of one declared type."""
-
-    __slots__ = ("_serializer", "_value")
-
-    depth = 1
-
-    def __init__(self, value: Writer, serializer: LazySerializer) -> None:
-        """Args: the values' writer, and pydantic's serializer for dicts of them."""
-        self._value = value
-        self._serializer = serializer
-
-    def children(self) -> tuple[Writer, ...]:
-        """The values' writer."""
-        return (self._value,)
-
-    def simple(self, value: Any, run: Run) -> Any:
-        """A dict of the values' simple forms."""
-        if type(value) is not dict:
-            return UNKNOWN
-        if len(value) > _SMALL:
-            return HEAVY
-        limit = run.weight + MAX_WEIGHT
-        simple = self._value.simple
-        members = {}
-        for key, item in tuple(value.items()):
-            if not is_writable_key(key):
-                return UNKNOWN
-            written = simple(item, run)
-            run.weight += len(key) + SCALAR_WEIGHT
-            if written is HEAVY or written is UNKNOWN or run.weight > limit:
-                return HEAVY
-            members[key] = written
-        run.weight += CONTAINER_WEIGHT
-        return members
-
-    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
-        """Write the dict member by member; a filtered one is pydantic's."""
-        if type(value) is not dict or include is not None or exclude is not None:
-            return None
-        return self._steps(value, run, depth)
-
-    def _steps(self, value: dict[Any, Any], run: Run, depth: int) -> Steps:
-        if depth >= MAX_DEPTH:
-            raise TooDeepError
-        # Keys that pydantic would change may become equal to others: such a dict cannot be split.
-        keys = iter(value)
-        while some := tuple(islice(keys, KEYS_AT_ONCE)):
-            if not all(map(is_writable_key, some)):
-                yield from write_tree(dumped(self._serializer(), value, run), run, depth)
-                return
-            if len(some) == KEYS_AT_ONCE:
-                yield None
-        run.out.append(b"{")
-        gatherer = MemberGatherer(run, depth)
-        for key, item in members_of(value):
-            weight = run.weight
-            written = self._value.simple(item, run)
-            if written is not HEAVY and written is not UNKNOWN:
-                if gatherer.add(key, written, run.weight - weight + len(key)):
-                    yield None
-                continue
-            run.block.forget()
-            steps = self._value.steps(item, run, None, None, depth + 1) if written is HEAVY else None
-            gatherer.separate(key)
-            if steps is None:
-                tree = dumped(self._serializer(), {key: item}, run)[key]
-                steps = write_tree(tree, run, depth + 1)
-            yield key, steps
-        gatherer.flush()
-        run.out.append(b"}")
-        yield None

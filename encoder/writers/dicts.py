@@ -1,0 +1,103 @@
+"""Declared dicts with keys of text: member by member, each value as its declared type, light neighbours by one call."""
+
+from itertools import islice
+from typing import Any, Final
+
+from encoder.writers.base import (
+    CONTAINER_WEIGHT,
+    HEAVY,
+    KEYS_AT_ONCE,
+    MAX_DEPTH,
+    MAX_WEIGHT,
+    SCALAR_WEIGHT,
+    UNKNOWN,
+    LazySerializer,
+    Run,
+    Steps,
+    TooDeepError,
+    Writer,
+)
+from encoder.writers.calls import dumped, is_writable_key
+from encoder.writers.gather import MemberGatherer
+from encoder.writers.plain import members_of, write_tree
+
+# Members of a dict that may be simple as a whole; a larger one is worth steps.
+_SMALL: Final = 256
+
+
+class DictWriter(Writer):
+    """A dict with keys declared as text, and values of one declared type."""
+
+    __slots__ = ("_serializer", "_value")
+
+    depth = 1
+
+    def __init__(self, value: Writer, serializer: LazySerializer) -> None:
+        """Args: the values' writer, and pydantic's serializer for dicts of them."""
+        self._value = value
+        self._serializer = serializer
+
+    def children(self) -> tuple[Writer, ...]:
+        """The values' writer."""
+        return (self._value,)
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether all values are."""
+        return type(value) is not dict or all(map(self._value.is_whole, tuple(value.values())))
+
+    def simple(self, value: Any, run: Run) -> Any:
+        """A dict of the values' simple forms."""
+        if type(value) is not dict:
+            return UNKNOWN
+        if len(value) > _SMALL:
+            return HEAVY
+        limit = run.weight + MAX_WEIGHT
+        simple = self._value.simple
+        members = {}
+        for key, item in tuple(value.items()):
+            if not is_writable_key(key):
+                return UNKNOWN
+            written = simple(item, run)
+            run.weight += len(key) + SCALAR_WEIGHT
+            if written is HEAVY or written is UNKNOWN or run.weight > limit:
+                return HEAVY
+            members[key] = written
+        run.weight += CONTAINER_WEIGHT
+        return members
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """Write the dict member by member; a filtered one is pydantic's."""
+        if type(value) is not dict or include is not None or exclude is not None:
+            return None
+        return self._steps(value, run, depth)
+
+    def _steps(self, value: dict[Any, Any], run: Run, depth: int) -> Steps:
+        if depth >= MAX_DEPTH:
+            raise TooDeepError
+        # Keys that pydantic would change may become equal to others: such a dict cannot be split.
+        keys = iter(value)
+        while some := tuple(islice(keys, KEYS_AT_ONCE)):
+            if not all(map(is_writable_key, some)):
+                yield from write_tree(dumped(self._serializer(), value, run), run, depth)
+                return
+            if len(some) == KEYS_AT_ONCE:
+                yield None
+        run.out.append(b"{")
+        gatherer = MemberGatherer(run, depth)
+        for key, item in members_of(value):
+            weight = run.weight
+            written = self._value.simple(item, run)
+            if written is not HEAVY and written is not UNKNOWN:
+                if gatherer.add(key, written, run.weight - weight + len(key)):
+                    yield None
+                continue
+            run.block.forget()
+            steps = self._value.steps(item, run, None, None, depth + 1) if written is HEAVY else None
+            gatherer.separate(key)
+            if steps is None:
+                tree = dumped(self._serializer(), {key: item}, run)[key]
+                steps = write_tree(tree, run, depth + 1)
+            yield key, steps
+        gatherer.flush()
+        run.out.append(b"}")
+        yield None
