@@ -16,6 +16,7 @@ from encoder import Episode
 from encoder.synthetic import synthetic_episode
 
 _RESULTS = pytest.StashKey[dict[str, Any]]()
+_LOAD = pytest.StashKey[float | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,6 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_LOAD] = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     if config.option.benchmark_json is None:
         config.option.benchmark_json = config.option.results / "benchmarks.json"
     config.option.benchmark_json.parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +72,10 @@ def episode_of() -> Callable[[float, int], Episode]:
         return last[size_mb, tokens]
 
     return make
+
+
+def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
+    machine_info["load"] = config.stash[_LOAD]
 
 
 def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:

@@ -78,9 +78,11 @@ def read_results(output: Mapping[str, Any]) -> Results:
 def _machine(info: Mapping[str, Any]) -> str:
     cpu = info.get("cpu") or {}
     python = f"{info.get('python_implementation', 'Python')} {info.get('python_version', '')}"
-    return (
+    where = (
         f"{python}, {info.get('system', '')}, {cpu.get('count', '?')} × {cpu.get('brand_raw') or info.get('machine')}"
     )
+    load = info.get("load")
+    return where if load is None else f"{where}, {load:.1f} processes busy at the start"
 
 
 def _stall(info: Mapping[str, Any], prefix: str) -> Stall:

@@ -32,18 +32,18 @@ class Shape:
 
 def all_shapes() -> list[Shape]:
     """Every shape of one episode."""
-    strings = {"ASCII": "x y z. ", "CJK": "東京都庁舎", "emoji": "🚀🙂👍🏽", "quotes, controls": '"\\\x01\n\x1f"'}
+    strings = {"ASCII": "x y z. ", "CJK": "東京都庁舎", "emoji": "🚀🙂👍🏽", "escapes": '"\\\x01\n\x1f"'}
     return [
-        *(Shape(f"100 MB string: {name}", _text_shape(text)) for name, text in strings.items()),
+        *(Shape(f"100 MB: {name}", _text_shape(text)) for name, text in strings.items()),
         Shape("10 M token ids", _ten_million_ids),
         Shape("5 M floats", _five_million_floats),
-        Shape("dict of 1 M keys", lambda: _state({f"key {number}": number for number in range(1_000_000)})),
-        Shape("list of 1 M dicts", lambda: _state({"items": [{"a": n, "b": "c"} for n in range(1_000_000)]})),
+        Shape("1 M keys", lambda: _state({f"key {number}": number for number in range(1_000_000)})),
+        Shape("1 M dicts", lambda: _state({"items": [{"a": n, "b": "c"} for n in range(1_000_000)]})),
         Shape("200 levels", lambda: _state(_nested(200))),
-        Shape("100,000 nodes of 3", lambda: synthetic_episode(5, num_nodes=100_000, tokens_per_node=3)),
-        Shape("10,000 traces", _ten_thousand_traces),
+        Shape("100 k nodes of 3", lambda: synthetic_episode(5, num_nodes=100_000, tokens_per_node=3)),
+        Shape("10 k traces", _ten_thousand_traces),
         Shape("50 MB info", _fifty_megabytes_of_info),
-        Shape("80 MB tool argument", _eighty_megabytes_of_arguments),
+        Shape("80 MB argument", _eighty_megabytes_of_arguments),
     ]
 
 

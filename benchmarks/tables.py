@@ -61,11 +61,12 @@ def stall_table(results: Results) -> Table:
     ]
     return Table(
         "Stall of an event loop meanwhile, in ms: p99 / worst",
-        ("episode", "tokens", *(short(way) for way in WAYS), "idle"),
+        ("episode", "tokens", *map(short, WAYS), "idle", "step"),
         rows,
         2,
         "How much later than asked a 1 ms tick comes; worst: the median of the runs' worst. aiter_json runs on the "
-        "loop itself, the others in a thread. idle: the same loop without any work, in the same minutes.",
+        "loop itself, the others in a thread. idle: the same loop without any work, in the same minutes. step: the "
+        "longest that to_json works between two chances to give way, in CPU time.",
     )
 
 
@@ -74,7 +75,7 @@ def shape_table(results: Results) -> Table:
     rows = [[shape, *cells] for (shape,), cells in _pivot(results.of("shape"), ("shape",), ways)]
     return Table(
         "Stall on adversarial shapes, in ms: p99 / worst",
-        ("shape", *ways, "idle"),
+        ("shape", *map(short, ways), "idle", "step"),
         rows,
         1,
         "One enormous field of one node each, and other hard cases.",
@@ -177,19 +178,20 @@ def bound_table(results: Results) -> Table:
 
 
 def _pivot(rows: Iterable[Row], keys: Sequence[str], ways: Sequence[str]) -> Iterable[tuple[tuple, list[str]]]:
-    """For each combination of keys, a cell per way and one for the idle loop."""
+    """For each combination of keys, a cell per way, one for the idle loop, and the longest step."""
     groups: dict[tuple, dict[str, Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row.info[key] for key in keys), {})[row.info["way"]] = row
     for key, by_way in groups.items():
         cells = [stall_cell(by_way[way].stall) if way in by_way else "" for way in ways]
         idle = sorted((row.idle for row in by_way.values()), key=lambda stall: stall.worst_ms)
-        yield key, [*cells, stall_cell(idle[len(idle) // 2])]
+        step_ms = by_way["to_json"].info.get("longest_step_ms") if "to_json" in by_way else None
+        yield key, [*cells, stall_cell(idle[len(idle) // 2]), "" if step_ms is None else f"{step_ms:.2f}"]
 
 
 def short(way: str) -> str:
     """A way's name for a narrow column."""
-    return "node" if way == "node at a time" else way
+    return {"node at a time": "node", "iter_json": "iter", "aiter_json": "aiter"}.get(way, way)
 
 
 def stall_cell(stall: Stall) -> str:

@@ -8,6 +8,7 @@ from benchmarks.measuring import Benchmark, facts, measured_s, probed
 from benchmarks.progress import Progress
 from benchmarks.settings import Settings
 from benchmarks.shapes import Shape, all_shapes, another_thread_appending, at_once, ten_million_live_objects
+from benchmarks.steps import longest_step_ms
 from benchmarks.ways import OURS, ways
 from encoder import Episode
 from encoder.synthetic import synthetic_episode
@@ -48,8 +49,10 @@ def shaped(shape: Shape) -> Episode:
 
 
 @pytest.mark.parametrize("way", SHAPE_WAYS)
-def test_shape(measure: Measure, shape: Shape, shaped: Episode, way: str) -> None:
+def test_shape(benchmark: Benchmark, measure: Measure, shape: Shape, shaped: Episode, way: str) -> None:
     measure(shape.name, way, ways(shaped)[way])
+    if way == "to_json":
+        benchmark.extra_info["longest_step_ms"] = round(longest_step_ms(shaped), 4)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.measuring import Benchmark, facts, measured_s, probed
 from benchmarks.progress import Progress
 from benchmarks.settings import Settings
+from benchmarks.steps import longest_step_ms
 from benchmarks.ways import WAYS, ways
 from encoder import Episode
 
@@ -28,7 +29,10 @@ def test_stall(
     facts(benchmark, "stall", f"stalls, {name}", way=way, size_mb=size_mb, tokens=tokens)
     runs = settings.runs_of(way)
     say = functools.partial(_say, progress, f"stalls of {way}: {name}", runs)
-    probed(benchmark, ways(episode_of(size_mb, tokens))[way], runs, on_run=say)
+    episode = episode_of(size_mb, tokens)
+    probed(benchmark, ways(episode)[way], runs, on_run=say)
+    if way == "to_json":
+        benchmark.extra_info["longest_step_ms"] = round(longest_step_ms(episode), 4)
 
 
 def _say(progress: Progress, name: str, runs: int, number: int) -> None:

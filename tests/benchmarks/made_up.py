@@ -22,6 +22,7 @@ def made_up_output() -> dict[str, Any]:
             "python_implementation": "CPython",
             "python_version": "3.11.0",
             "system": "Linux",
+            "load": 0.25,
         },
         "datetime": "2026-01-02T03:04:05",
     }
@@ -41,7 +42,7 @@ def _cpu() -> list[dict[str, Any]]:
 
 def _stalls() -> list[dict[str, Any]]:
     return [
-        {"kind": "stall", "way": way, "size_mb": size_mb, "tokens": tokens}
+        {"kind": "stall", "way": way, "size_mb": size_mb, "tokens": tokens, "longest_step_ms": 0.25}
         for size_mb in (2.2, 35.0, 1000.0)
         for tokens in (40, 900)
         for way in WAYS
@@ -51,7 +52,7 @@ def _stalls() -> list[dict[str, Any]]:
 def _shapes() -> list[dict[str, Any]]:
     return [
         {"kind": "shape", "shape": shape, "way": way}
-        for shape in ("100 MB string: quotes, controls", "8 at once")
+        for shape in ("80 MB argument", "8 at once")
         for way in ("plain", "to_json", "iter_json", "aiter_json")
     ]
 

@@ -21,7 +21,7 @@ def test_markdown_shows_the_figures_and_the_machine() -> None:
     text = markdown(read_results(made_up_output()))
     assert "| 2.2 MB | 900 | 10.0 | 220 | 0.25 | 0.20 | 1.00 |" in text
     assert "| 2.2 MB | 900 | 1.0/2.0 |" in text
-    assert "A | CPU" in text
+    assert "A | CPU, 0.2 processes busy at the start" in text
 
 
 def test_milliseconds() -> None:
