@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uploader.receiver import details, queries, runs
 from uploader.receiver.answers import Answer
 from uploader.receiver.auth import check_bearer
+from uploader.receiver.body import RefusedUpload
 from uploader.receiver.errors import RequestRefusedError
 from uploader.receiver.filters import Params, parse_flag
 from uploader.receiver.settings import ReceiverSettings
@@ -130,11 +131,19 @@ class _Receiver:
 
         return Route(f"{_API}{path}", endpoint, methods=["GET"])
 
-    async def _traces(self, request: Request) -> Response:
+    async def _traces(self, request: Request) -> ASGIApp:
         if request.method == "POST":
-            return _json(await self._uploads.receive(request), 201)
+            return await self._upload(request)
         self._authorize(request)
         return _json(await self._read(partial(queries.list_traces, self._store, _params(request))))
+
+    async def _upload(self, request: Request) -> ASGIApp:
+        body = self._uploads.body_of(request)
+        try:
+            return _json(await self._uploads.receive(request.headers, body), 201)
+        except RequestRefusedError as error:
+            refusal = _on_refusal(request, error)
+            return refusal if body.is_whole else RefusedUpload(refusal, body)
 
     async def _health(self, request: Request) -> Response:
         admission = self._uploads.admission
@@ -182,7 +191,8 @@ def _record_id(request: Request) -> str:
     try:
         return unquote_to_bytes(request.path_params["id"]).decode()
     except UnicodeDecodeError as error:
-        raise HTTPException(404) from error
+        message = "The id in the path is not UTF-8: nothing is stored under such an id."
+        raise RequestRefusedError("not_found", message) from error
 
 
 def _json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -1,15 +1,18 @@
-"""A request's body as it arrives: read in chunks with a limit on silence, or thrown away."""
+"""A request's body as it arrives: read in chunks with a limit on silence, or thrown away after the refusal is sent."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from uploader.receiver.errors import RequestRefusedError
 from uploader.receiver.settings import MIB
 
-#: A refused body is read and thrown away up to here, so that the producer hears the answer and not a reset.
+#: After a refusal as much of a body is thrown away, so that a producer that reads no answer before it has sent
+#: everything hears it, and not a reset.
 _MAX_DRAINED_BYTES: Final = 64 * MIB
 _DRAIN_TIMEOUT_S: Final = 10.0
 
@@ -19,6 +22,7 @@ class RequestBody:
 
     Attributes:
         size: the bytes read so far.
+        is_whole: whether it was read to its end.
     """
 
     def __init__(self, request: Request, max_bytes: int, silence_timeout_s: float) -> None:
@@ -27,6 +31,7 @@ class RequestBody:
         self._silence_timeout_s = silence_timeout_s
         self._ended = False
         self.size = 0
+        self.is_whole = False
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The chunks, none of them empty.
@@ -66,7 +71,7 @@ class RequestBody:
         if message["type"] == "http.disconnect":
             self._ended = True
             raise ClientDisconnect
-        self._ended = not message.get("more_body", False)
+        self._ended = self.is_whole = not message.get("more_body", False)
         chunk: bytes = message.get("body", b"")
         self.size += len(chunk)
         return chunk
@@ -77,3 +82,22 @@ class RequestBody:
                 "upload_too_large",
                 f"The request body holds more than {self._max_bytes} bytes: divide the upload.",
             )
+
+
+class RefusedUpload:
+    """A response that is sent at once; then the rest of the body is thrown away, and the connection closed.
+
+    Closing it earlier would reset it, and a reset can overtake the answer.
+    """
+
+    def __init__(self, refusal: Response, body: RequestBody) -> None:
+        self._refusal = refusal
+        self._body = body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, in ASGI's way."""
+        headers = [*self._refusal.raw_headers, (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": self._refusal.status_code, "headers": headers})
+        await send({"type": "http.response.body", "body": self._refusal.body, "more_body": True})
+        await self._body.drain()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -44,8 +44,16 @@ class UploadHandler:
         self._workers = anyio.CapacityLimiter(settings.workers)
         self.admission = Admission(settings.max_requests_in_flight, settings.retry_after_s)
 
-    async def receive(self, request: Request) -> Answer:
+    def body_of(self, request: Request) -> RequestBody:
+        """The body of a request, no more of it than an upload may have."""
+        return RequestBody(request, self._settings.max_request_bytes + _FORM_BYTES, self._settings.body_timeout_s)
+
+    async def receive(self, headers: Headers, body: RequestBody) -> Answer:
         """Take one upload.
+
+        Args:
+            headers: the request's.
+            body: from `body_of`.
 
         Returns:
             The receipt; every line is durably stored.
@@ -53,19 +61,15 @@ class UploadHandler:
         Raises:
             RequestRefusedError: with the contract's code; nothing was stored.
         """
-        max_bytes = self._settings.max_request_bytes + _FORM_BYTES
-        body = RequestBody(request, max_bytes, self._settings.body_timeout_s)
         try:
-            check_bearer(request.headers.get("authorization"), self._settings.api_key)
+            check_bearer(headers.get("authorization"), self._settings.api_key)
             with self.admission.slot():
-                return await self._receive(request.headers, body)
+                return await self._receive(headers, body)
         except RequestRefusedError as error:
             _log.info("refused an upload: %s", error)
-            await body.drain()
             raise
         except (OSError, sqlite3.Error) as error:
             _log.exception("an upload could not be stored")
-            await body.drain()
             raise RequestRefusedError(
                 "storage_unavailable",
                 f"The upload could not be stored ({type(error).__name__}): look at the log and the disk.",

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.uploader.receiver.conftest import Serve
-from tests.uploader.receiver.support import Json, code_of, dumps, episode, jsonl, post, trace
+from tests.uploader.receiver.support import Json, code_of, dumps, episode, jsonl, message_of, post, trace
 from uploader.receiver import ReceiverProcess
 
 HOSTILE_IDS = [
@@ -117,6 +117,11 @@ def test_a_refused_key_does_not_cut_a_long_body_off(serve: Serve) -> None:
     client = serve("right")
     response = post(client, jsonl(trace("x", text="x" * 5_000_000)), compress=False)
     assert code_of(response) == (401, "unauthenticated")
+
+
+def test_an_id_that_is_no_text_is_named(client: httpx.Client) -> None:
+    for path in ("/traces/%FF", "/episodes/a%C3?raw=true", "/runs/%ED%A0%80/steps"):
+        assert "not UTF-8" in message_of(client.get(f"/api/v1{path}"))
 
 
 @pytest.fixture(scope="module")
