@@ -26,7 +26,7 @@ def quickstart(
     """
     try:
         from uploader.cli.trial_run import run_trial
-        from uploader.receiver import ReceiverStartError
+        from uploader.receiver import ReceiverStartError, create_app  # noqa: F401 - does the extra's import work?
     except ModuleNotFoundError as error:
         report_missing(error, "receiver")
         raise typer.Exit(Exit.USAGE) from None

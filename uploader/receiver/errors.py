@@ -2,6 +2,7 @@
 
 ReceiverError
 ├── RequestRefusedError   a request is answered with an error body; nothing of it is stored
+├── UnusableSettingError  a setting has a value that a receiver cannot run with
 ├── DataDirInUseError     another receiver holds the data directory
 └── ReceiverStartError    a receiver process ended before it accepted connections
 """
@@ -57,6 +58,23 @@ class RequestRefusedError(ReceiverError):
     def body(self) -> dict[str, dict[str, str]]:
         """The answer's JSON value."""
         return {"error": {"code": self.code, "message": self.message}}
+
+
+class UnusableSettingError(ReceiverError, ValueError):
+    """A setting has a value that a receiver cannot run with.
+
+    Attributes:
+        name: the field of `ReceiverSettings`.
+        reason: what is wrong with it and what to give instead; the value itself may be secret.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name = name
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
 
 
 class DataDirInUseError(ReceiverError):

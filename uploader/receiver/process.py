@@ -7,11 +7,10 @@ import sys
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
 from uploader.receiver.errors import ReceiverStartError
-
-_API_KEY_VARIABLE: Final = "UPLOADER_RECEIVER_API_KEY"
+from uploader.receiver.settings import API_KEY_VARIABLE
 
 
 class ReceiverProcess:
@@ -43,7 +42,7 @@ class ReceiverProcess:
 
         Args:
             data_dir: where it stores.
-            api_key: the token it asks for; it stays out of the list of processes.
+            api_key: the token it asks for, None for none; it stays out of the list of processes.
             host: where it listens.
             port: 0 picks a free one.
             log_level: of its standard error, which is ours.
@@ -54,7 +53,9 @@ class ReceiverProcess:
         command += ["--host", host, "--port", str(port), "--log-level", log_level]
         for name, value in settings.items():
             command += [f"--{name.replace('_', '-')}", str(value)]
-        environment = {**os.environ, _API_KEY_VARIABLE: api_key or ""}
+        environment = {name: value for name, value in os.environ.items() if name != API_KEY_VARIABLE}
+        if api_key is not None:
+            environment[API_KEY_VARIABLE] = api_key
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment
         )

@@ -1,5 +1,6 @@
 """Runs the receiver with uvicorn until a signal ends it."""
 
+import ipaddress
 import logging
 import os
 import signal
@@ -18,6 +19,8 @@ from starlette.types import ASGIApp
 from uploader.receiver.app import create_app
 from uploader.receiver.settings import ReceiverSettings
 from uploader.receiver.store import Store
+
+_log: Final = logging.getLogger(__name__)
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8083
@@ -51,12 +54,15 @@ def serve(
         log_level: of standard error: `debug`, `info`, `warning`, `error`.
 
     Raises:
+        UnusableSettingError: a setting cannot be used.
         OSError: the address can't be listened on.
         DataDirInUseError: another receiver serves the directory.
     """
     settings = settings or ReceiverSettings(data_dir=Path(data_dir), api_key=api_key)
     logging.basicConfig(level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     with _listen(host, port) as listener, closing(Store(settings.data_dir)) as store:
+        if settings.api_key is None and not _is_loopback(listener):
+            _log.warning("without a key, everybody who can reach %s reads and writes everything: set one", host)
         server = _AnnouncingServer(_config(create_app(settings, store)), _url(listener))
         with _signals_end(server):
             server.run(sockets=[listener])
@@ -105,6 +111,10 @@ def _listen(host: str, port: int) -> socket.socket:
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _is_loopback(listener: socket.socket) -> bool:
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 @contextmanager

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from uploader.receiver.errors import UnusableSettingError
+
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
+#: The environment's name for the key, so that it need not stand in the list of processes.
+API_KEY_VARIABLE: Final = "UPLOADER_RECEIVER_API_KEY"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,10 @@ class ReceiverSettings:
         retry_after_s: what a refused producer is told to wait.
         body_timeout_s: longest silence of a producer within a body.
         hold_upload_s: pause before each upload is checked, for tests that need overlapping requests.
+
+    Raises:
+        UnusableSettingError: the key is empty, which is a variable that was never set rather than a wish to let
+            everyone in; or white space surrounds it, which no request could match.
     """
 
     data_dir: Path
@@ -42,3 +50,10 @@ class ReceiverSettings:
     retry_after_s: int = 1
     body_timeout_s: float = 60.0
     hold_upload_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.api_key is not None:
+            if not self.api_key:
+                raise UnusableSettingError("api_key", "it is empty: give a key, or none at all to let everyone in")
+            if self.api_key != self.api_key.strip():
+                raise UnusableSettingError("api_key", "it begins or ends with white space, which no request can match")

@@ -7,6 +7,8 @@ import pytest
 from tests.uploader.cli.conftest import KEY, Command, start, trace_line
 from uploader import TracesClient, UnauthorizedError
 
+KEY_VARIABLE = "UPLOADER_RECEIVER_API_KEY"
+
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_its_first_line_is_its_address(tmp_path: Path, stop: signal.Signals) -> None:
@@ -37,6 +39,26 @@ def test_without_a_key_everybody_is_let_in(tmp_path: Path) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [(["--api-key", ""], {}), ([], {"UPLOADER_RECEIVER_API_KEY": ""}), (["--api-key", ""], {KEY_VARIABLE: KEY})],
+)
+def test_an_empty_key_is_no_wish_to_let_everybody_in(
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    environment: dict[str, str],
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    ran = command("serve", "--data-dir", tmp_path / "data", "--port", 0, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert KEY_VARIABLE in ran.err
+    assert "it is empty" in ran.err
+    assert not (tmp_path / "data").exists()
 
 
 def test_an_address_in_use(command: Command, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The receiver as a process: its first line, its end, and what a kill leaves behind."""
 
+import os
 import random
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import httpx
 import pytest
 
 from tests.uploader.receiver.support import dumps, episode, jsonl, key_of, post, trace
-from uploader.receiver import ReceiverProcess, ReceiverStartError
+from uploader.receiver import API_KEY_VARIABLE, ReceiverProcess, ReceiverStartError
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -28,6 +29,49 @@ def test_first_line_is_the_url_and_signals_end_it(tmp_path: Path, number: signal
             rest, log = process.communicate(timeout=30)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"), [(["--api-key", ""], {}), ([], {API_KEY_VARIABLE: ""}), (["--api-key", "k "], {})]
+)
+def test_a_key_that_cannot_be_used_is_an_error_of_usage(
+    tmp_path: Path, arguments: list[str], environment: dict[str, str]
+) -> None:
+    command = [sys.executable, "-m", "uploader.receiver", "--data-dir", str(tmp_path / "data"), "--port", "0"]
+    ran = subprocess.run(
+        [*command, *arguments], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"--api-key or {API_KEY_VARIABLE}: it " in ran.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_process_of_a_receiver_does_not_inherit_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(API_KEY_VARIABLE, "inherited")
+    with ReceiverProcess(tmp_path) as receiver:
+        assert httpx.get(f"{receiver.url}/api/v1/traces").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "key", "warns"), [("0.0.0.0", None, True), ("0.0.0.0", "k", False), ("::1", None, False)]
+)
+def test_everybody_on_the_network_is_let_in_with_a_warning(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], host: str, key: str | None, warns: bool
+) -> None:
+    try:
+        ReceiverProcess(tmp_path, key, host=host, log_level="warning").stop()
+    except ReceiverStartError:
+        pytest.skip(f"no {host} here")
+    assert ("without a key, everybody who can reach" in capfd.readouterr().err) is warns
+
+
+@pytest.mark.parametrize("missing", ["msgspec", "python_multipart", "starlette", "uvicorn"])
+def test_a_missing_extra_is_named(missing: str) -> None:
+    code = f"import runpy, sys; sys.modules[{missing!r}] = None; "
+    code += "runpy.run_module('uploader.receiver.__main__', run_name='__main__')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr == f"python -m uploader.receiver: {missing} is missing: pip install 'unstall[receiver]'\n"
 
 
 def test_a_second_receiver_is_refused_the_directory(tmp_path: Path) -> None:
