@@ -6,6 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from uploader.naming import named
+
 
 class RawMemory:
     """A download kept in memory, in the pieces it came in."""
@@ -42,7 +44,7 @@ class RawFile:
     def __init__(self, destination: str | os.PathLike[str]) -> None:
         self.size = 0
         self._destination = Path(destination)
-        self._partial = self._destination.with_name(f".unstall-{secrets.token_hex(8)}.partial")
+        self._partial = self._destination.parent / f".unstall-{secrets.token_hex(8)}.partial"
         self._file: BinaryIO | None = None
 
     def restart(self) -> None:
@@ -51,23 +53,26 @@ class RawFile:
         Raises:
             OSError: no file can be made there.
         """
-        if self._file is None:
-            self._file = open(self._partial, "xb")  # noqa: SIM115 - closed by keep or discard
-        self._file.seek(0)
-        self._file.truncate()
+        with named(self._destination):
+            if self._file is None:
+                self._file = open(self._partial, "xb")  # noqa: SIM115 - closed by keep or discard
+            self._file.seek(0)
+            self._file.truncate()
         self.size = 0
 
     def write(self, chunk: bytes) -> None:
         """Take the next bytes."""
         assert self._file is not None  # noqa: S101 - restart comes first
-        self._file.write(chunk)
+        with named(self._destination):
+            self._file.write(chunk)
         self.size += len(chunk)
 
     def keep(self) -> int:
         """Put the whole download in its place and return its size in bytes."""
         assert self._file is not None  # noqa: S101 - restart comes first
-        self._file.close()
-        self._partial.replace(self._destination)
+        with named(self._destination):
+            self._file.close()
+            self._partial.replace(self._destination)
         self._file = None
         return self.size
 

@@ -45,8 +45,14 @@ def test_nothing_is_made_before_the_first_byte(tmp_path: Path) -> None:
 
 
 def test_a_place_that_does_not_exist(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), RawFile(tmp_path / "no" / "x") as file:
+    with pytest.raises(FileNotFoundError) as caught, RawFile(tmp_path / "no" / "x") as file:
         file.restart()
+    assert caught.value.filename == str(tmp_path / "no" / "x")
+    with RawFile(tmp_path) as file:
+        file.restart()
+        with pytest.raises(OSError) as replaced:
+            file.keep()
+    assert (replaced.value.filename, replaced.value.filename2) == (str(tmp_path), None)
 
 
 def test_an_existing_file_is_replaced(tmp_path: Path) -> None:

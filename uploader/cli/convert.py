@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from uploader.cli.exits import Exit
-from uploader.cli.outfile import whole_file
+from uploader.cli.outfile import same_file, whole_file
 from uploader.cli.output import megabytes, messages, report_error, shown
 
 
@@ -47,8 +47,11 @@ def convert(
 
     A line is an object with `messages`, and perhaps a `reward`; other keys are kept in the trace's `info`. Chats that
     cannot become episodes are named by their line, and the others are written. The same chat twice is written once. The
-    output appears when it is whole.
+    output appears when it is whole, and is never the file of the chats itself.
     """
+    if same_file(chats, output):
+        report_error(f"{shown(output)} is the file of the chats itself: name another file with --output")
+        raise typer.Exit(Exit.USAGE)
     try:
         counts = convert_all(chats, output)
     except KeyboardInterrupt:

@@ -1,6 +1,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from encoder.chats import from_messages
 from encoder.records import Episode
+from tests.conftest import ROOT
 from tests.uploader.cli.conftest import Command, start
 
 Write = Callable[[str, bytes], Path]
@@ -92,7 +95,46 @@ def test_usage(command: Command, write: Write, tmp_path: Path) -> None:
     assert command("convert", tmp_path / "absent", "-o", "-").code == 2
     ran = command("convert", chats, "-o", tmp_path / "absent" / "episodes.jsonl")
     assert ran.code == 1
-    assert "No such file or directory" in ran.err
+    assert ran.err == f"uploader: {tmp_path / 'absent' / 'episodes.jsonl'}: No such file or directory\n"
+
+
+@pytest.mark.parametrize("kind", ["the same", "another spelling", "a symbolic link", "a hard link", "a linked folder"])
+def test_the_chats_are_never_overwritten(command: Command, write: Write, tmp_path: Path, kind: str) -> None:
+    chats = write("chats.jsonl", chat_line("a"))
+    output = {
+        "the same": chats,
+        "another spelling": tmp_path / "folder" / ".." / "chats.jsonl",
+        "a symbolic link": tmp_path / "link",
+        "a hard link": tmp_path / "hard",
+        "a linked folder": tmp_path / "linked" / "chats.jsonl",
+    }[kind]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(chats)
+    (tmp_path / "hard").hardlink_to(chats)
+    (tmp_path / "linked").symlink_to(tmp_path)
+    for source, place in ((chats, output), (output, chats)):
+        ran = command("convert", source, "-o", place)
+        assert (ran.code, ran.out) == (2, "")
+        assert "is the file of the chats itself" in ran.err
+    assert chats.read_bytes() == chat_line("a")
+
+
+def test_the_chats_are_never_appended_to(write: Write) -> None:
+    """A shell's `>>` on the chats would be read again, and so for ever."""
+    chats = write("chats.jsonl", chat_line("a"))
+    command = [sys.executable, "-P", "-m", "uploader", "convert", str(chats), "-o", "-"]
+    with chats.open("ab") as appended:
+        ran = subprocess.run(command, stdout=appended, stderr=subprocess.PIPE, cwd=ROOT, check=False, timeout=60)
+    assert ran.returncode == 2
+    assert chats.read_bytes() == chat_line("a")
+
+
+@pytest.mark.parametrize("size", [1, 100_000])  # of which the first stays in a buffer until the end
+def test_a_full_disk_is_said_of_the_output(command: Command, write: Write, size: int) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    ran = command("convert", write("chats.jsonl", chat_line("a" * size)), "-o", "/dev/full")
+    assert (ran.code, ran.err) == (1, "uploader: /dev/full: No space left on device\n")
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
