@@ -3,6 +3,7 @@
 What a message holds that the record has no place for is kept beside it, by its place in the chat: as
 `leftovers["messages[3].content[0]"] = {"cache_control": ...}`. The rules:
 
+- A message that is no mapping is a user message: a string is its text, any other value has its JSON as text.
 - Roles: `developer` is a system message, `function`, `ipython` and `observation` are tool messages, `model`, `ai` and
   `gpt` are the assistant, `human` is the user, and so is everybody else. A role that changed is a leftover.
 - Content: null is an empty string, but for the assistant, whose content may be null. Parts of text and images are
@@ -14,13 +15,11 @@ What a message holds that the record has no place for is kept beside it, by its 
   forgotten. Once there is none left, the id is an empty string.
 """
 
-import json
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
+from encoder.chat_values import is_storable, json_text, storable, text_of
 from encoder.errors import ChatError
 from encoder.records import (
     AssistantMessage,
@@ -52,15 +51,6 @@ _ROLES = {
 }
 
 
-def json_text(value: object) -> str:
-    """Return a value as JSON text: mappings as objects, and what JSON does not know as `str` shows it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else str(value)
-
-
 class MessageReader:
     """Reads the messages of one chat, one after another.
 
@@ -85,9 +75,9 @@ class MessageReader:
         rest = dict(message)
         try:
             read = self._read(rest, place)
+            self._keep(place, rest)
         except (TypeError, ValueError, RecursionError) as error:
             raise ChatError(self._position, f"it cannot be written as JSON: {error}") from error
-        self._keep(place, rest)
         return read
 
     def _read(self, rest: dict[str, Any], place: str) -> Message:
@@ -110,7 +100,7 @@ class MessageReader:
         parts = None if content is None else self._content(content, place)
         reasoning = rest.pop("reasoning_content", None)
         state = rest.get("provider_state")
-        if isinstance(state, list) and all(isinstance(item, dict) for item in state):
+        if isinstance(state, list) and all(isinstance(item, dict) for item in state) and is_storable(state):
             del rest["provider_state"]
         else:
             state = None
@@ -170,7 +160,7 @@ class MessageReader:
 
     def _tool_call(self, item: object, place: str) -> ToolCall:
         if not isinstance(item, Mapping):
-            return ToolCall(id="", name="", arguments=_text(item))
+            return ToolCall(id="", name="", arguments=text_of(item))
         rest = dict(item)
         kind = rest.pop("type", None)
         if kind not in (None, "function", "custom"):
@@ -182,17 +172,17 @@ class MessageReader:
         arguments = next((inner.pop(key) for key in ("arguments", "input", "args") if key in inner), None)
         self._keep(place, {**rest, **inner})
         return ToolCall(
-            id=_text(call_id),
+            id=text_of(call_id),
             type="custom" if "custom" in (kind, form) else "function",
-            name=_text(name),
-            namespace=None if namespace is None else _text(namespace),
-            arguments=_text(arguments),
+            name=text_of(name),
+            namespace=None if namespace is None else text_of(namespace),
+            arguments=text_of(arguments),
         )
 
     def _answered(self, given: object) -> str:
         """Return the id of the call that a tool message answers, `given` or the first unanswered one."""
         self._answering = True
-        call_id = _text(given)
+        call_id = text_of(given)
         if call_id in self._unanswered:
             self._unanswered.remove(call_id)
         if not call_id and self._unanswered:
@@ -201,30 +191,9 @@ class MessageReader:
 
     def _keep(self, place: str, rest: Mapping[Any, Any]) -> None:
         """Keep what has a value, of what nothing else took."""
-        kept = {_sound(str(key)): _storable(value) for key, value in rest.items() if value is not None}
+        kept = storable({key: value for key, value in rest.items() if value is not None})
         if kept:
             self.leftovers[place] = {**self.leftovers.get(place, {}), **kept}
-
-
-def _storable(value: object) -> object:
-    """Return a value as it is if a record can hold it, else its JSON as text."""
-    try:
-        orjson.dumps(value)
-    except orjson.JSONEncodeError:
-        return json.dumps(value, default=_plain)
-    return value
-
-
-def _sound(text: str) -> str:
-    """Return text with its lone surrogates escaped."""
-    return text.encode(errors="backslashreplace").decode()
-
-
-def _text(value: object) -> str:
-    """Return a value as text: null as an empty one, what is no text as JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json_text(value)
 
 
 def _joined(content: MessageContent) -> str:

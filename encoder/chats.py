@@ -11,7 +11,8 @@ from typing import Any, SupportsFloat
 
 from pydantic import BaseModel
 
-from encoder.chat_messages import MessageReader, json_text
+from encoder.chat_messages import MessageReader
+from encoder.chat_values import json_text, storable
 from encoder.errors import ChatError
 from encoder.records import AgentConfig, AgentInfo, Episode, MessageNode, Reward, TaskData, Timing, Trace, TraceTask
 
@@ -20,7 +21,7 @@ LEFTOVERS = "unmapped"
 
 
 def from_messages(
-    messages: Iterable[Mapping[str, Any] | BaseModel],
+    messages: Iterable[object],
     *,
     task: TraceTask[Any] | TaskData | str | None = None,
     reward: float | None = None,
@@ -33,17 +34,17 @@ def from_messages(
     such an episode fails.
 
     Args:
-        messages: dicts with `role` and `content`, or models that dump to such.
+        messages: dicts with `role` and `content`, or models that dump to such; anything else is text of the user's.
         task: what was asked for; its data, or just its name.
         reward: the chat's score, recorded as the reward "reward"; one that is no finite number as null.
         agent: who answered, or just the name.
-        info: what else to keep with the trace.
+        info: what else to keep with the trace; a value that no record can hold is kept as its JSON text.
 
     Returns:
         The episode. No node is sampled, since nobody says which model wrote the answers.
 
     Raises:
-        ChatError: it is no list of mappings, or holds what JSON cannot.
+        ChatError: it is no list, or holds what JSON cannot.
     """
     chat = _mappings(messages)
     reader = MessageReader()
@@ -58,7 +59,7 @@ def from_messages(
         parent = position - 1 if position else None
         nodes.append(MessageNode(parent=parent, message=reader.read(rest), timestamp=time))
     trace_task, trace_agent = _task(task), _agent(agent)
-    kept = {**(info or {}), **({LEFTOVERS: reader.leftovers} if reader.leftovers else {})}
+    kept = _kept(info or {}, reader.leftovers)
     episode_id = _digest(chat, [trace_task.model_dump(), trace_agent.model_dump(), reward, info])
     trace = Trace(
         id=_digest([], [episode_id, "trace"]),
@@ -78,25 +79,44 @@ def _mappings(messages: object) -> list[Mapping[str, Any]]:
     """Return the messages as mappings.
 
     Raises:
-        ChatError: something is none.
+        ChatError: it is no list, or a message cannot be written as JSON.
     """
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
         hint = "; pass its messages" if isinstance(messages, Mapping) else ""
         raise ChatError(None, f"a chat is a list of messages, not {type(messages).__name__}{hint}")
     chat: list[Mapping[str, Any]] = []
     for position, message in enumerate(messages):
-        mapping = message.model_dump(mode="json") if isinstance(message, BaseModel) else message
-        if not isinstance(mapping, Mapping):
-            raise ChatError(position, f"a message is a mapping, not {type(message).__name__}")
-        chat.append(mapping)
+        try:
+            given = message.model_dump(mode="json") if isinstance(message, BaseModel) else message
+            if not isinstance(given, Mapping):
+                given = {"role": "user", "content": given if isinstance(given, str) else json_text(given)}
+            chat.append(given)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ChatError(position, f"it cannot be written as JSON: {error}") from error
     return chat
+
+
+def _kept(info: Mapping[str, Any], leftovers: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return what a trace's `info` holds: what was given, and the leftovers; neither displaces the other.
+
+    Raises:
+        ChatError: a value cannot be written as JSON.
+    """
+    try:
+        kept = storable(info)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ChatError(None, f"its info cannot be written as JSON: {error}") from error
+    if leftovers:
+        displaced = {"info": {LEFTOVERS: kept[LEFTOVERS]}} if LEFTOVERS in kept else {}
+        kept[LEFTOVERS] = {**displaced, **leftovers}
+    return kept
 
 
 def _finite(value: object) -> float | None:
     """Return a number as a float, None where it is no number, or none that JSON and a float can hold."""
     try:
         number = float(value) if isinstance(value, SupportsFloat) else math.nan
-    except OverflowError:
+    except (OverflowError, TypeError, ValueError):  # too large, an array, a signaling NaN
         return None
     return number if math.isfinite(number) else None
 

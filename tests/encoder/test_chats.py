@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -68,7 +69,7 @@ def test_rewards(reward: float) -> None:
     assert trace.rewards["reward"].weight == 1.0
 
 
-@pytest.mark.parametrize("reward", [float("nan"), float("inf"), 10**400])
+@pytest.mark.parametrize("reward", [float("nan"), float("inf"), 10**400, Decimal("sNaN")])
 def test_rewards_that_are_no_finite_number_are_null(reward: float) -> None:
     assert from_messages(CHAT, reward=reward).traces[0].rewards == {"reward": None}
 
@@ -114,8 +115,6 @@ def test_messages_may_be_models() -> None:
         ({"messages": CHAT}, "chat: a chat is a list of messages, not dict; pass its messages"),
         (None, "chat: a chat is a list of messages, not NoneType"),
         (b"[]", "chat: .* not bytes"),
-        ([CHAT[0], "hello"], "message 1: a message is a mapping, not str"),
-        ([None], "message 0: a message is a mapping, not NoneType"),
         ([{("a", "b"): 1}], "message 0: it cannot be written as JSON"),
     ],
 )
@@ -123,6 +122,66 @@ def test_what_is_no_chat(chat: Any, text: str) -> None:
     with pytest.raises(ChatError, match=text) as caught:
         from_messages(chat)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "text"), [("hello", "hello"), (1, "1"), (None, "null"), (["a", {"b": 2.5}], '["a",{"b":2.5}]')]
+)
+def test_a_message_that_is_no_mapping_is_text_of_the_user(item: Any, text: str) -> None:
+    episode = from_messages([CHAT[0], item])
+    message = episode.traces[0].nodes[1].message
+    assert (message.role, message.content) == ("user", text)
+    assert Episode.model_validate_json(episode.to_json()) == episode
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+
+
+class Open(BaseModel):
+    content: Any
+
+
+@pytest.mark.parametrize("value", [LOOP, DEEP], ids=["loop", "deep"])
+@pytest.mark.parametrize("wrap", [
+    lambda value: {"role": "user", "content": value}, lambda value: {"role": "user", "content": [{"x": value}]},
+    lambda value: {"role": "user", "extra": value}, lambda value: {"role": value},
+    lambda value: {"role": "ai", "tool_calls": value}, lambda value: {"role": "ai", "tool_calls": [{"x": value}]},
+    lambda value: {"role": "tool", "tool_call_id": value}, lambda value: value, lambda value: Open(content=value),
+])  # fmt: skip
+def test_what_json_cannot_hold_is_refused_wherever_it_stands(wrap: Any, value: Any) -> None:
+    with pytest.raises(ChatError, match="message 1: it cannot be written as JSON"):
+        from_messages([CHAT[1], wrap(value)])
+    with pytest.raises(ChatError, match="chat: "):
+        from_messages(CHAT, info={"x": value})
+
+
+@pytest.mark.parametrize("depth", [150, 180, 190, 200, 235, 254, 300])
+def test_deep_values_are_kept_if_only_as_text(depth: int) -> None:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    episode = from_messages(
+        [{"role": "user", "extra": value}, {"role": "assistant", "provider_state": [{"x": value}]}],
+        info={"mine": value},
+    )
+    for kept in (episode.traces[0].info["mine"], episode.traces[0].info["unmapped"]["messages[0]"]["extra"]):
+        assert (json.loads(kept) if isinstance(kept, str) else kept) == value
+    assert Episode.model_validate_json(episode.to_json()) == episode
+
+
+def test_info_that_no_record_can_hold_is_kept_as_text() -> None:
+    episode = from_messages(CHAT[:2], info={"big": 2**70, "bad": "\ud800", "fine": [1]})
+    assert episode.traces[0].info == {"big": "1180591620717411303424", "bad": '"\\ud800"', "fine": [1]}
+    assert Episode.model_validate_json(episode.to_json()) == episode
+
+
+def test_info_and_leftovers_do_not_displace_each_other() -> None:
+    (trace,) = from_messages(CHAT, info={"unmapped": "mine"}).traces
+    assert trace.info == {"unmapped": {"info": {"unmapped": "mine"}, "messages[4]": {"logprobs": [1]}}}
 
 
 def test_a_reward_that_is_no_number() -> None:

@@ -49,7 +49,7 @@ def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes], write: Write
         (b'"\xff"\n', "not UTF-8"),
         (b"{}\n", "not a chat"),
         (b'{"messages": "text"}\n', "not a chat"),
-        (b'{"messages": [1]}\n', "message 0"),
+        (b'{"messages": [], "reward": "high"}\n', "a reward is a number"),
         (b"[" * 100_000 + b"\n", "nested too deeply"),
         (b'{"messages": [{"role": "user", "content": "\\ud800"}]}\n', "$.traces[0].nodes[0].message.content"),
     ],
@@ -67,6 +67,19 @@ def test_a_bad_chat_is_named_and_the_others_written(
     assert "1 chats refused" in ran.err
     contents = [Episode.model_validate_json(line).traces[0].nodes[0] for line in output.read_bytes().splitlines()]
     assert [node.message.content for node in contents] == ["before", "after"]
+
+
+def test_what_can_be_kept_is_kept(command: Command, write: Write, tmp_path: Path) -> None:
+    big = b'{"messages": [{"role": "user", "content": "a", "x": 99999999999999999999}], "y": 99999999999999999999}\n'
+    output = tmp_path / "episodes.jsonl"
+    ran = command("convert", write("chats.jsonl", big + b'{"messages": [1, "two"]}\n'), "-o", output)
+    assert ran.code == 0
+    numbers, texts = (Episode.model_validate_json(line).traces[0] for line in output.read_bytes().splitlines())
+    assert numbers.info == {
+        "y": "99999999999999999999",
+        "unmapped": {"messages[0]": {"x": "99999999999999999999"}},
+    }
+    assert [(node.message.role, node.message.content) for node in texts.nodes] == [("user", "1"), ("user", "two")]
 
 
 def test_the_same_chat_twice_is_written_once(command: Command, write: Write, tmp_path: Path) -> None:
