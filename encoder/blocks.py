@@ -52,11 +52,13 @@ class Block:
     `order` has the kind of each column as it was held, and each kind its columns: a writer appends to both directly.
     """
 
-    __slots__ = ("_decimals", "bools", "floats", "ints", "kept", "order")
+    __slots__ = ("_decimals", "bools", "floats", "ints", "kept", "order", "takes_floats")
 
     def __init__(self, decimals: int | None) -> None:
         """Args: the digits that floats keep after the point, None for all of them."""
         self._decimals = decimals
+        # Whether floats can be rounded so: Python's `round` refuses what is no integer, and floats are its to write then.
+        self.takes_floats = decimals is None or type(decimals) is int
         self.order: list[int] = []
         self.ints: list[Column] = []
         self.bools: list[Column] = []

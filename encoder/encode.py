@@ -36,12 +36,12 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     pacer = Pacer()
     pieces = []
     steps = splice(model, dict(dump_arguments))
-    with TURNS:
+    with TURNS.turn() as turn:
         for piece in steps:
             if piece:
                 pieces.append(piece)
             if pacer.pause_if_due():
-                TURNS.yield_turn()
+                turn.let_others()
     if len(pieces) == 1:
         return pieces[0]
     joined = b"".join(pieces)  # releases the GIL by itself where it is long
@@ -101,10 +101,10 @@ def _pieces(steps: Iterator[bytes]) -> Iterator[bytes]:
 
 def _next_piece(steps: Iterator[bytes], pacer: Pacer) -> bytes:
     """The next piece that is not empty; an empty one at the end."""
-    with TURNS:
+    with TURNS.turn() as turn:
         for piece in steps:
             if pacer.pause_if_due():
-                TURNS.yield_turn()
+                turn.let_others()
             if piece:
                 return piece
     return b""

@@ -6,7 +6,6 @@ every other place gets a plain `Writer`, which vouches for nothing and so sends 
 
 from functools import cache
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
@@ -41,7 +40,8 @@ _UNION_TYPES: Final[dict[str, type]] = {"str": str, "list": list, "none": type(N
 
 _HOOK: Final = "__encoder_computed__"
 
-_plans: "WeakKeyDictionary[type[BaseModel], tuple[CoreSchema, ModelWriter | None]]" = WeakKeyDictionary()
+# Where a class keeps its plan: it goes when the class goes.
+_KEPT: Final = "__encoder_plan__"
 
 
 def plan_of(cls: type[BaseModel]) -> ModelWriter | None:
@@ -49,10 +49,10 @@ def plan_of(cls: type[BaseModel]) -> ModelWriter | None:
     schema = root_schema(cls)
     if schema is None:
         return None
-    known = _plans.get(cls)
+    known: tuple[CoreSchema, ModelWriter | None] | None = cls.__dict__.get(_KEPT)
     if known is None or known[0] is not schema:  # a class may be rebuilt
         known = (schema, _Compiler(cls, schema).root())
-        _plans[cls] = known
+        type.__setattr__(cls, _KEPT, known)
     return known[1]
 
 

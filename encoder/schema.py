@@ -115,12 +115,12 @@ def fields_set_of(model: BaseModel) -> set[str]:
     return model.__pydantic_fields_set__
 
 
-def stand_in(model: BaseModel, name: str, value: object) -> BaseModel:
-    """An instance of the model's class that holds one field, as it was before somebody changed it."""
+def stand_in(model: BaseModel, values: dict[str, Any]) -> BaseModel:
+    """An instance like the model, with the values that it had before somebody changed them."""
     copy = model.__class__.__new__(model.__class__)
-    object.__setattr__(copy, "__dict__", {name: value})
-    object.__setattr__(copy, "__pydantic_fields_set__", {name})
-    object.__setattr__(copy, "__pydantic_extra__", None)
+    object.__setattr__(copy, "__dict__", values.copy())
+    object.__setattr__(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__)
+    object.__setattr__(copy, "__pydantic_extra__", model.__pydantic_extra__)
     object.__setattr__(copy, "__pydantic_private__", model.__pydantic_private__)
     return copy
 

@@ -4,6 +4,7 @@ Steps that wait for inner steps stand on a stack, each with the position that it
 at any depth, and an error's path is known when it happens.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -90,6 +91,14 @@ def json_path(labels: tuple[Label, ...]) -> str:
         elif _IDENTIFIER.match(label):
             parts.append(f".{label}")
         else:
-            quoted = label.replace("\\", "\\\\").replace('"', '\\"')
-            parts.append(f'["{quoted}"]')
+            # As JSON, characters that no text can hold as escapes.
+            parts.append(f"[{json.dumps(label, ensure_ascii=not _is_text(label))}]")
     return "".join(parts)
+
+
+def _is_text(label: str) -> bool:
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

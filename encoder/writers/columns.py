@@ -37,6 +37,8 @@ class ColumnWriter(Writer):
         """The whole column, where it is short."""
         if not self._accepts(value):
             return UNKNOWN
+        if self.kind is ColumnKind.FLOATS and not run.block.takes_floats:
+            return UNKNOWN
         length = len(value)
         if length > SMALL_COLUMN:
             return HEAVY
@@ -46,6 +48,8 @@ class ColumnWriter(Writer):
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the column slice by slice."""
         if include is not None or exclude is not None or not self._accepts(value):
+            return None
+        if self.kind is ColumnKind.FLOATS and not run.block.takes_floats:
             return None
         return self._steps(value, run, depth)
 

@@ -138,7 +138,7 @@ def _column(source: Source, indent: int, value: str, writer: ColumnWriter, put: 
     source.add(indent, f"length = len({value})", f"dtype = {value}.dtype")
     source.add(indent, f"if length > {SMALL_COLUMN}: return HEAVY")
     source.add(indent, f"if not length: {put}EMPTY")
-    source.add(indent, f"elif {known}:")
+    source.add(indent, f"elif ({known}){' and run.block.takes_floats' if kind is ColumnKind.FLOATS else ''}:")
     source.add(
         indent + 1, "block = run.block", f"block.order.append({int(kind)})", f"block.{_HELD[kind]}.append({value})"
     )

@@ -20,7 +20,7 @@ _MISSING: Final = object()
 class Instance:
     """One instance while it is written."""
 
-    __slots__ = ("_aliased", "_depth", "_filter", "_gatherer", "_model", "_plan", "_run")
+    __slots__ = ("_aliased", "_depth", "_filter", "_gatherer", "_model", "_plan", "_run", "_values")
 
     def __init__(self, plan: ClassPlan, model: BaseModel, run: Run, filter_: NameFilter | None, depth: int) -> None:
         """Args: the class's plan, the instance, the run, what is filtered, the containers that it stands in."""
@@ -31,6 +31,8 @@ class Instance:
         self._depth = depth
         self._gatherer = MemberGatherer(run, depth)
         self._aliased = plan.by_alias if run.by_alias is None else run.by_alias
+        # The instance's values when it was reached.
+        self._values: dict[str, Any] = {}
 
     def steps(self) -> Steps:
         """Write the whole instance."""
@@ -60,7 +62,8 @@ class Instance:
         """The fields, taken from the instance once: what a serializer changes afterwards does not count."""
         run, gatherer, fields = self._run, self._gatherer, self._plan.fields
         given = fields_set_of(self._model) if run.exclude_unset else None
-        for name, value in tuple(self._model.__dict__.items()):
+        self._values = dict(self._model.__dict__)
+        for name, value in self._values.items():
             plan = fields.get(name)
             if plan is None or plan.excluded or (value is None and run.exclude_none):
                 continue
@@ -75,8 +78,9 @@ class Instance:
                 weight = run.weight
                 written = None if value is None and plan.nullable else plan.writer.simple(value, run)
                 if written is not HEAVY and written is not UNKNOWN:
-                    left_out = plan.exclude_if is not None and plan.exclude_if(value)
-                    if not left_out and gatherer.add(key, written, run.weight - weight):
+                    if plan.exclude_if is not None and plan.exclude_if(value):
+                        run.block.forget()
+                    elif gatherer.add(key, written, run.weight - weight):
                         yield None
                     continue
                 run.block.forget()
@@ -146,7 +150,7 @@ class Instance:
         _, include, exclude = kept
         model = self._model
         if value is not _MISSING and model.__dict__.get(name, value) is not value:
-            model = stand_in(model, name, value)  # somebody has changed it since
+            model = stand_in(model, self._values)  # somebody has changed it since
         members = dumped(
             self._plan.serializer,
             model,

@@ -68,11 +68,12 @@ class ModelWriter(Writer):
             field = plan.fields.get(name)
             if field is None or field.excluded or (item is None and run.exclude_none):
                 continue
+            if field.exclude_if is not None and field.exclude_if(item):
+                continue
             written = None if item is None and field.nullable else field.writer.simple(item, run)
             if written is HEAVY or written is UNKNOWN or run.weight > limit:
                 return HEAVY
-            if field.exclude_if is None or not field.exclude_if(item):
-                members[field.alias if aliased else name] = written
+            members[field.alias if aliased else name] = written
         run.weight += FIELD_WEIGHT * len(members)
         return members
 

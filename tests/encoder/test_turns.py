@@ -25,14 +25,14 @@ def test_turns_come_in_the_order_of_asking() -> None:
     order: list[int] = []
 
     def ask(number: int) -> None:
-        with turns:
+        with turns.turn():
             order.append(number)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(5)]
-    with turns:
+    with turns.turn():
         for number, thread in enumerate(threads):
             thread.start()
-            wait_for(lambda number=number: len(turns._waiting) == number + 1)
+            wait_for(lambda number=number: len(turns._line) == number + 1)
     for thread in threads:
         thread.join()
     assert order == list(range(5))
@@ -43,16 +43,16 @@ def test_whoever_yields_goes_to_the_end() -> None:
     order: list[str] = []
 
     def other() -> None:
-        with turns:
+        with turns.turn():
             order.append("other")
 
     thread = threading.Thread(target=other)
-    with turns:
-        turns.yield_turn()  # nobody waits
+    with turns.turn() as turn:
+        turn.let_others()  # nobody waits
         thread.start()
-        wait_for(lambda: len(turns._waiting) == 1)
+        wait_for(lambda: len(turns._line) == 1)
         order.append("first")
-        turns.yield_turn()
+        turn.let_others()
         order.append("again")
     thread.join()
     assert order == ["first", "other", "again"]
@@ -66,12 +66,12 @@ def test_only_one_has_the_turn() -> None:
     def work() -> None:
         nonlocal inside, most
         for _ in range(50):
-            with turns:
+            with turns.turn() as turn:
                 inside += 1
                 most = max(most, inside)
                 time.sleep(0)
                 inside -= 1
-                turns.yield_turn()
+                turn.let_others()
                 inside += 1
                 most = max(most, inside)
                 time.sleep(0)
@@ -82,9 +82,73 @@ def test_only_one_has_the_turn() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert turns._owner is None
-    assert not turns._waiting
+    assert turns._holder is None
+    assert not turns._line
     assert most == 1
+
+
+def test_whoever_is_stuck_loses_the_turn_to_the_next_in_line() -> None:
+    turns = Turns(stuck_s=0.01)
+    free = threading.Event()
+    order: list[str] = []
+
+    def stuck() -> None:
+        with turns.turn() as turn:
+            order.append("stuck")
+            free.wait(30)
+            turn.let_others()
+            order.append("moving again")
+
+    def behind() -> None:
+        with turns.turn():
+            order.append("next")
+            free.set()
+            time.sleep(0.02)
+            order.append("next is done")
+
+    threads = [threading.Thread(target=stuck), threading.Thread(target=behind)]
+    threads[0].start()
+    wait_for(lambda: order == ["stuck"])
+    threads[1].start()
+    for thread in threads:
+        thread.join(30)
+    assert order[:2] == ["stuck", "next"]
+    assert sorted(order[2:]) == ["moving again", "next is done"]
+    assert turns._holder is None
+    assert not turns._line
+
+
+class Locking(BaseModel):
+    numbers: list[int]
+    text: str = "x"
+
+    @field_serializer("text")
+    def locked(self, text: str) -> str:
+        with LOCK:
+            return text
+
+
+LOCK = threading.Lock()
+
+
+def test_a_lock_of_the_user_s_is_never_waited_for_in_a_circle() -> None:
+    rounds = 5
+    done: list[int] = []
+
+    def encode_inside_of_the_lock() -> None:
+        for _ in range(rounds):
+            with LOCK:
+                done.append(len(to_json(Inner(numbers=list(range(50_000))))))
+
+    def encode_what_takes_the_lock() -> None:
+        done.extend(len(to_json(Locking(numbers=list(range(50_000))))) for _ in range(rounds))
+
+    threads = [threading.Thread(target=encode_inside_of_the_lock), threading.Thread(target=encode_what_takes_the_lock)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(done) == 2 * rounds
 
 
 class Inner(BaseModel):
@@ -108,7 +172,7 @@ def test_a_serializer_may_encode_by_itself() -> None:
 def test_nobody_keeps_the_turn_while_a_piece_is_worked_on() -> None:
     pieces = iter_json(Inner(numbers=list(range(100_000))))
     next(pieces)
-    assert TURNS._owner is None
+    assert TURNS._holder is None
     assert to_json(Inner(numbers=[1])) == b'{"numbers":[1]}'
     pieces.close()  # type: ignore[attr-defined]
 
@@ -116,7 +180,7 @@ def test_nobody_keeps_the_turn_while_a_piece_is_worked_on() -> None:
 def test_an_error_gives_the_turn_back() -> None:
     with pytest.raises(Exception, match="surrogates"):
         to_json(Nesting.model_construct(text="\ud800", inner=Inner(numbers=[])))
-    assert TURNS._owner is None
+    assert TURNS._holder is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
@@ -126,7 +190,7 @@ def test_a_forked_child_begins_with_nobodys_turn() -> None:
     done = threading.Event()
 
     def hold() -> None:
-        with TURNS:
+        with TURNS.turn():
             begun.set()
             done.wait(30)
 
