@@ -57,7 +57,7 @@ class Block:
     def __init__(self, decimals: int | None) -> None:
         """Args: the digits that floats keep after the point, None for all of them."""
         self._decimals = decimals
-        # Whether floats can be rounded so: Python's `round` refuses what is no integer, and floats are its to write then.
+        # Whether floats can be rounded so; what is no integer is refused by Python's `round`, which they are left to.
         self.takes_floats = decimals is None or type(decimals) is int
         self.order: list[int] = []
         self.ints: list[Column] = []

@@ -34,6 +34,9 @@ from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
 
 _SCALARS: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "none": type(None)}
 
+# The keys of dicts that become text one by one, and never the same text.
+_KEYS: Final[dict[str, type]] = {"str": str, "int": int}
+
 # The exact types that the members of a union are told apart by. Numbers are missing: pydantic lets an int stand for a
 # float, so their order would matter.
 _UNION_TYPES: Final[dict[str, type]] = {"str": str, "list": list, "none": type(None)}
@@ -84,7 +87,7 @@ class _Compiler:
         self._models: dict[type[BaseModel], ModelWriter] = {}
         # Whether the class whose fields are being compiled writes aliases unasked.
         self._by_alias = False
-        self._any = AnyWriter(self._schemas.any_serializer())
+        self._any = AnyWriter(self._schemas.any_serializer(), plan_of)
 
     def root(self) -> ModelWriter | None:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
@@ -132,9 +135,10 @@ class _Compiler:
 
     def _dict(self, schema: CoreSchema) -> Writer:
         keys = self._schemas.resolve(schema.get("keys_schema", {"type": "any"}))
-        if keys.kind != "str" or keys.nullable:
+        key_type = _KEYS.get(keys.kind)
+        if key_type is None or keys.nullable:
             return Writer()
-        return DictWriter(self._items(schema, "values_schema"), self._lazily(schema))
+        return DictWriter(key_type, self._items(schema, "values_schema"), self._lazily(schema))
 
     def _union(self, schema: CoreSchema) -> Writer:
         members: dict[type, Writer] = {}
@@ -146,7 +150,7 @@ class _Compiler:
             members[exact] = self._resolved(resolved)
             if resolved.nullable:
                 members.setdefault(type(None), ScalarWriter(type(None)))
-        return UnionWriter(members)
+        return UnionWriter(members, self._lazily(schema))
 
     def _tagged(self, schema: CoreSchema) -> Writer:
         discriminator = schema["discriminator"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from pydantic_core import SchemaSerializer
 from pydantic_core import core_schema as core
 
@@ -105,6 +105,11 @@ def is_model(value: object) -> TypeGuard[BaseModel]:
     return isinstance(value, BaseModel)
 
 
+def is_root_model(value: object) -> TypeGuard[RootModel[Any]]:
+    """Whether the value is an instance of a model that is written as what it holds."""
+    return isinstance(value, RootModel)
+
+
 def extras_of(model: BaseModel) -> Mapping[str, Any] | None:
     """The values of keys that the class does not declare, None where it takes none."""
     return model.__pydantic_extra__
@@ -158,6 +163,8 @@ class Schemas:
         for _ in range(100):  # references that only lead to each other end as opaque
             serialization = schema.get("serialization")
             if serialization is not None:
+                if serialization.get("type") == "any":
+                    return Resolved("any", schema, nullable)
                 return Resolved("opaque", schema, nullable, _type_level_function(serialization))
             kind = schema["type"]
             if kind == "definitions":

@@ -14,9 +14,10 @@ from pydantic import BaseModel
 from encoder.arguments import is_plain, refuse_unknown
 from encoder.errors import EncodeError
 from encoder.plan import plan_of
-from encoder.schema import is_model
+from encoder.schema import infer, is_model
 from encoder.writers.base import Label, Run, Steps, Unwritable
-from encoder.writers.plain import write_tree
+from encoder.writers.calls import locate
+from encoder.writers.trees import write_tree
 
 # Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
 PIECE_BYTES: Final = 64 * 1024
@@ -68,8 +69,16 @@ def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
         if plan is not None:
             steps = plan.steps(model, run, arguments.get("include"), arguments.get("exclude"), 0)
     if steps is None:
-        steps = write_tree(model.model_dump(mode="json", **arguments), run, 0)
+        steps = write_tree(_dump_whole(model, arguments), run, 0)
     yield from steps
+
+
+def _dump_whole(model: BaseModel, arguments: dict[str, Any]) -> Any:
+    try:
+        return model.model_dump(mode="json", **arguments)
+    except Exception as error:  # a serializer of the user's may raise anything
+        rest = {key: value for key, value in arguments.items() if key not in ("include", "exclude")}
+        raise Unwritable(locate(model, infer(rest))) from error
 
 
 def _failure(error: Exception, labels: list[Label]) -> EncodeError:

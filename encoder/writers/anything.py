@@ -1,40 +1,62 @@
-"""Values under `Any`: JSON's own types as they stand, others by what pydantic infers."""
+"""Values under `Any`: JSON's own types as they stand, models by their own plan, others by what pydantic infers."""
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
-from encoder.schema import Serializer
+from encoder.schema import Serializer, is_model
 from encoder.writers.base import HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
 from encoder.writers.calls import dumped
-from encoder.writers.plain import weigh, write_tree
-
-_WALKED: Final = (dict, list, str)
+from encoder.writers.models import ModelWriter
+from encoder.writers.trees import WALKED, write_tree
+from encoder.writers.weights import weigh
 
 
 class AnyWriter(Writer):
     """Writes what stands under `Any`, or what an `extra="allow"` model was given besides its fields."""
 
-    __slots__ = ("_serializer",)
+    __slots__ = ("_plan_of", "_serializer")
 
     depth = 32
 
-    def __init__(self, serializer: Serializer) -> None:
-        """Args: `serializer` infers how to write a value that is none of JSON's own types."""
+    def __init__(self, serializer: Serializer, plan_of: Callable[[type], ModelWriter | None]) -> None:
+        """Args: what infers how to write a value that nothing else is known of, and what knows a model's class.
+
+        A model that is reached through `Any` is written as it would be by itself: by its own class and settings.
+        """
         self._serializer = serializer
+        self._plan_of = plan_of
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether every model inside is."""
+        kind = type(value)
+        if kind in WALKED:
+            return all(map(self.is_whole, tuple(value.values() if kind is dict else value)))
+        plan = self._plan(value)
+        return plan is None or plan.is_whole(value)
+
+    def _plan(self, value: Any) -> ModelWriter | None:
+        return self._plan_of(type(value)) if is_model(value) else None
 
     def simple(self, value: Any, run: Run) -> Any:
-        """The tree itself where all of it is of JSON's own types, and small."""
+        """The tree itself where all of it is of JSON's own types, and small; the simple form of a model."""
         room = weigh(value, MAX_WEIGHT, strict=True)
         if room >= 0:
             run.weight += MAX_WEIGHT - room
             return value
-        return HEAVY if type(value) in _WALKED else UNKNOWN
+        if type(value) in WALKED or type(value) is str:
+            return HEAVY
+        plan = self._plan(value)
+        return UNKNOWN if plan is None else plan.simple(value, run)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
-        """Walk the tree; a part of it that is none of JSON's own types is dumped by pydantic, by itself."""
-        if include is not None or exclude is not None or type(value) not in _WALKED:
+        """Walk the tree; a part of it that nothing is known of is dumped by pydantic, by itself."""
+        plan = self._plan(value)
+        if plan is not None:
+            return plan.steps(value, run, include, exclude, depth)
+        if include is not None or exclude is not None or not (type(value) in WALKED or type(value) is str):
             return None
-        return write_tree(value, run, depth, self.foreign)
+        return write_tree(value, run, depth, self)
 
-    def foreign(self, value: Any, run: Run) -> Any:
+    def tree(self, value: Any, run: Run) -> Any:
         """What pydantic makes of a value by inference."""
         return dumped(self._serializer, value, run)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from encoder.schema import Serializer, infer, is_model
+from encoder.schema import Serializer, infer, is_model, is_root_model
 from encoder.writers.base import MAX_DEPTH, SIMPLE_DEPTH, Label, Run, Unwritable
 
 _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY
@@ -88,6 +88,8 @@ def _children(value: Any) -> list[tuple[Label, Any]]:
     kind = type(value)
     if kind is list or kind is tuple:
         return list(enumerate(value))
+    if is_root_model(value):
+        return _children(value.root)
     members = value if kind is dict else value.__dict__ if is_model(value) else {}
     return [(key, item) for key, item in members.items() if isinstance(key, str)]
 

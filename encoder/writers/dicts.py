@@ -1,4 +1,4 @@
-"""Declared dicts with keys of text: member by member, each value as its declared type, light neighbours by one call."""
+"""Declared dicts with plain keys: member by member, each value as its declared type, light neighbours by one call."""
 
 from itertools import islice
 from typing import Any, Final
@@ -19,21 +19,23 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.gather import MemberGatherer
-from encoder.writers.plain import members_of, write_tree
+from encoder.writers.trees import members_of, write_tree
 
 # Members of a dict that may be simple as a whole; a larger one is worth steps.
 _SMALL: Final = 256
 
 
 class DictWriter(Writer):
-    """A dict with keys declared as text, and values of one declared type."""
+    """A dict with keys declared as text or integers, and values of one declared type."""
 
-    __slots__ = ("_serializer", "_value")
+    __slots__ = ("_is_plain", "_serializer", "_value")
 
     depth = 1
 
-    def __init__(self, value: Writer, serializer: LazySerializer) -> None:
-        """Args: the values' writer, and pydantic's serializer for dicts of them."""
+    def __init__(self, key: type, value: Writer, serializer: LazySerializer) -> None:
+        """Args: the keys' type, the values' writer, and pydantic's serializer for such dicts."""
+        # Whether a key becomes text that no other key becomes.
+        self._is_plain = is_writable_key if key is str else _is_integer
         self._value = value
         self._serializer = serializer
 
@@ -55,13 +57,14 @@ class DictWriter(Writer):
         simple = self._value.simple
         members = {}
         for key, item in tuple(value.items()):
-            if not is_writable_key(key):
+            if not self._is_plain(key):
                 return UNKNOWN
+            text = str(key)
             written = simple(item, run)
-            run.weight += len(key) + SCALAR_WEIGHT
+            run.weight += len(text) + SCALAR_WEIGHT
             if written is HEAVY or written is UNKNOWN or run.weight > limit:
                 return HEAVY
-            members[key] = written
+            members[text] = written
         run.weight += CONTAINER_WEIGHT
         return members
 
@@ -77,14 +80,15 @@ class DictWriter(Writer):
         # Keys that pydantic would change may become equal to others: such a dict cannot be split.
         keys = iter(value)
         while some := tuple(islice(keys, KEYS_AT_ONCE)):
-            if not all(map(is_writable_key, some)):
+            if not all(map(self._is_plain, some)):
                 yield from write_tree(dumped(self._serializer(), value, run), run, depth)
                 return
             if len(some) == KEYS_AT_ONCE:
                 yield None
         run.out.append(b"{")
         gatherer = MemberGatherer(run, depth)
-        for key, item in members_of(value):
+        for name, item in members_of(value):
+            key = str(name)
             weight = run.weight
             written = self._value.simple(item, run)
             if written is not HEAVY and written is not UNKNOWN:
@@ -95,9 +99,13 @@ class DictWriter(Writer):
             steps = self._value.steps(item, run, None, None, depth + 1) if written is HEAVY else None
             gatherer.separate(key)
             if steps is None:
-                tree = dumped(self._serializer(), {key: item}, run)[key]
+                tree = dumped(self._serializer(), {name: item}, run)[key]
                 steps = write_tree(tree, run, depth + 1)
             yield key, steps
         gatherer.flush()
         run.out.append(b"}")
         yield None
+
+
+def _is_integer(key: object) -> bool:
+    return type(key) is int

@@ -6,12 +6,23 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from encoder.filters import WHOLE, Kept, NameFilter
-from encoder.schema import extras_of, fields_set_of, stand_in
-from encoder.writers.base import HEAVY, MAX_DEPTH, MAX_WEIGHT, UNKNOWN, CircularError, Run, Steps, TooDeepError
+from encoder.schema import Serializer, extras_of, fields_set_of, stand_in
+from encoder.writers.base import (
+    HEAVY,
+    MAX_DEPTH,
+    MAX_WEIGHT,
+    UNKNOWN,
+    CircularError,
+    Run,
+    Steps,
+    TooDeepError,
+    Unwritable,
+)
 from encoder.writers.calls import dumped
 from encoder.writers.fields import ClassPlan, FieldPlan
 from encoder.writers.gather import MemberGatherer
-from encoder.writers.plain import weigh, write_tree
+from encoder.writers.trees import write_tree
+from encoder.writers.weights import weigh
 
 # Stands for the value of a field that is not in the instance.
 _MISSING: Final = object()
@@ -117,7 +128,7 @@ class Instance:
             if kept is not WHOLE or plan.serializer is None:
                 yield from self._left_to_pydantic(plan.name, key, _MISSING, kept)
                 continue
-            value = known[plan.name] if plan.name in known else getattr(self._model, plan.name)
+            value = known[plan.name] if plan.name in known else self._read(plan.name, key)
             if value is None and run.exclude_none:
                 continue
             weight = run.weight
@@ -125,9 +136,20 @@ class Instance:
             if written is HEAVY or written is UNKNOWN:
                 run.block.forget()
                 gatherer.separate(key)
-                yield key, write_tree(dumped(plan.serializer(), value, run), run, self._depth + 1)
+                yield key, self._other(plan.serializer(), value)
             elif gatherer.add(key, written, run.weight - weight):
                 yield None
+
+    def _read(self, name: str, key: str) -> Any:
+        """The value of a computed field; an error is told by its key."""
+        try:
+            return getattr(self._model, name)
+        except Exception as error:
+            raise Unwritable((key,)) from error
+
+    def _other(self, serializer: Serializer, value: Any) -> Steps:
+        """Write what pydantic makes of a computed value that is not as declared."""
+        yield from write_tree(dumped(serializer, value, self._run), self._run, self._depth + 1)
 
     def _large(self, plan: FieldPlan, key: str, value: Any, kept: Kept, heavy: bool) -> Steps:
         """Write a field that has no simple form: by steps of its own, or by what pydantic makes of it."""

@@ -1,5 +1,6 @@
 """Declared lists: item by item, each as its declared type, light neighbours by one call."""
 
+from collections.abc import Generator
 from itertools import islice
 from typing import Any, Final
 
@@ -20,8 +21,9 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped
 from encoder.writers.gather import ItemGatherer, shifted
-from encoder.writers.plain import weigh, write_tree
 from encoder.writers.scalars import ScalarWriter
+from encoder.writers.trees import write_tree
+from encoder.writers.weights import weigh
 
 # Items of a list that may be simple as a whole; a longer one is worth steps.
 _SMALL: Final = 256
@@ -53,6 +55,17 @@ class ListWriter(Writer):
     def is_whole(self, value: Any) -> bool:
         """Whether all items are."""
         return self._exact is not None or type(value) is not list or all(map(self._item.is_whole, tuple(value)))
+
+    def are_simple(self, items: list[Any], run: Run) -> Generator[None, None, bool]:
+        """Whether every item has a simple form, looked at in steps."""
+        for start in range(0, len(items), _DUMPED_AT_ONCE):
+            for item in items[start : start + _DUMPED_AT_ONCE]:
+                written = self._item.simple(item, run)
+                run.block.forget()
+                if written is HEAVY or written is UNKNOWN:
+                    return False
+            yield None
+        return True
 
     def simple(self, value: Any, run: Run) -> Any:
         """A list of the items' simple forms."""

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from encoder.writers.base import HEAVY, UNKNOWN, Run, Steps, Writer
+from encoder.writers.base import HEAVY, UNKNOWN, LazySerializer, Run, Steps, Writer
+from encoder.writers.calls import dumped
+from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.scalars import LiteralWriter, TextWriter
+from encoder.writers.trees import write_tree
 
 
 class NullableWriter(Writer):
@@ -38,14 +41,16 @@ class UnionWriter(Writer):
     """A union whose members have different exact types.
 
     Pydantic tries the members in turn, so a value that only partly fits the one that its type points to may be
-    written by another: only values that are simple, all of them exactly as declared, are taken, and text of any length.
+    written by another: values are taken that are simple, all of them exactly as declared, text of any length, and lists
+    once each of their items has been seen to be simple.
     """
 
-    __slots__ = ("_members",)
+    __slots__ = ("_members", "_serializer")
 
-    def __init__(self, members: Mapping[type, Writer]) -> None:
-        """Args: the member for each exact type."""
+    def __init__(self, members: Mapping[type, Writer], serializer: LazySerializer) -> None:
+        """Args: the member for each exact type, and pydantic's serializer of the union."""
         self._members = dict(members)
+        self._serializer = serializer
 
     def children(self) -> tuple[Writer, ...]:
         """The members' writers."""
@@ -57,12 +62,25 @@ class UnionWriter(Writer):
         if member is None:
             return UNKNOWN
         written = member.simple(value, run)
+        if written is HEAVY and isinstance(member, ListWriter):
+            return HEAVY
         return written if written is not HEAVY or isinstance(member, TextWriter) else UNKNOWN
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
-        """Text of any length."""
+        """Text of any length, and lists of simple items."""
         member = self._members.get(type(value))
+        if include is not None or exclude is not None:
+            return None
+        if isinstance(member, ListWriter):
+            return self._list_steps(member, value, run, depth)
         return member.steps(value, run, None, None, depth) if isinstance(member, TextWriter) else None
+
+    def _list_steps(self, member: ListWriter, value: list[Any], run: Run, depth: int) -> Steps:
+        """Write a list by its own writer if all items are simple, else whatever pydantic makes of it."""
+        items = value.copy()
+        simple = yield from member.are_simple(items, run)
+        steps = member.steps(items, run, None, None, depth) if simple else None
+        yield from steps or write_tree(dumped(self._serializer(), items, run), run, depth)
 
 
 class TaggedWriter(Writer):

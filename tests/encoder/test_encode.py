@@ -1,8 +1,10 @@
 """The three ways to encode: threads at once, pieces one by one, classes that come and go."""
 
 import asyncio
+import gc
 import inspect
 import threading
+import weakref
 
 import pytest
 from pydantic import BaseModel, create_model
@@ -31,6 +33,17 @@ def test_threads_meet_a_new_class_at_once() -> None:
     for thread in threads:
         thread.join()
     assert written == [expected] * 8
+
+
+def test_a_class_that_nobody_uses_is_freed() -> None:
+    def used() -> "weakref.ref[type[BaseModel]]":
+        cls: type[BaseModel] = create_model("Passing", a=(int, 1), b=(list[zoo.Leaf], []))
+        to_json(cls(b=[zoo.Leaf()]))
+        return weakref.ref(cls)
+
+    reference = used()
+    gc.collect()
+    assert reference() is None
 
 
 def test_pieces_are_many_and_never_empty() -> None:

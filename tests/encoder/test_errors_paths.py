@@ -145,9 +145,48 @@ def test_paths(build: Callable[[Any], BaseModel], path: str, fault: Any) -> None
     assert str(error) == f"{path}: {error.reason}"
 
 
+@pytest.mark.parametrize("fault", FAULTS, ids=["surrogate", "integer", "object", "bytes"])
+def test_paths_inside_root_models(fault: Any) -> None:
+    """A root model is no step of a path: its JSON is its value's."""
+    leaves = zoo.LeafMap.model_construct({"k": zoo.Leaf.model_construct(b=fault)})
+    assert path_of(Record(maybe=Trace(root=leaves))) == "$.maybe.root.k.b"
+    assert path_of(zoo.AnyRoot([1, {"k": fault}])) == "$[1].k"
+    assert path_of(zoo.IntList.model_construct([1, fault])) == "$[1]"
+
+
+def test_paths_of_computed_fields() -> None:
+    class Computed(BaseModel):
+        a: int = 1
+
+        @computed_field
+        @property
+        def total(self) -> int:
+            raise ZeroDivisionError("nothing")
+
+    holder = create_model("Holder", computed=(list[Computed], []))
+    error = failure(holder(computed=[Computed()]))
+    assert error.path == "$.computed[0].total"
+    assert isinstance(error.__cause__, ZeroDivisionError)
+
+
 def test_long_texts_fail_where_they_stand() -> None:
     assert path_of(Record(maybe=Trace.model_construct(id="x" * 200_000 + SURROGATE))) == "$.maybe.id"
     assert path_of(Record(maybe=Trace(info={"k": [1, "x" * 200_000 + SURROGATE]}))) == "$.maybe.info.k[1]"
+
+
+def test_paths_of_surrogate_keys_are_writable() -> None:
+    """The path itself can be logged, printed and encoded, whatever the record held."""
+    loose = zoo.Loose(x=1)
+    loose.__pydantic_extra__[SURROGATE] = 1
+    for model in (
+        Record(maybe=Trace(state={"a": {SURROGATE: 1}})),
+        loose,
+        Record(maybe=Trace(state={SURROGATE: OBJECT})),
+    ):
+        error = failure(model)
+        assert error.path.startswith("$")
+        error.path.encode()
+        str(error).encode()
 
 
 def test_paths_under_filters() -> None:

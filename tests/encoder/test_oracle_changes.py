@@ -133,3 +133,20 @@ def test_exclude_if_of_odd_answers() -> None:
 def test_odd_flags(kwargs: dict[str, Any]) -> None:
     assert_same(zoo.Leaf(), **kwargs)
     assert_same(zoo.Computed(x=zoo.Color.RED), **kwargs)
+
+
+def test_serializers_of_changed_fields_see_the_whole_instance() -> None:
+    class Seeing(BaseModel):
+        a: int = 1
+        b: int = 2
+
+        @field_serializer("a")
+        def _a(self, value: int) -> int:
+            self.__dict__["b"] = 9
+            return value
+
+        @field_serializer("b")
+        def _b(self, value: int) -> Any:
+            return [value, self.a]
+
+    assert_same(Seeing)

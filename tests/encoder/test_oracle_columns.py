@@ -88,6 +88,14 @@ def test_decimals_of_every_kind(decimals: Any) -> None:
             assert_same(model, context={"float_decimals": decimals})
 
 
+@pytest.mark.parametrize("decimals", [4.0, 2.5, float("nan")])
+def test_decimals_that_are_no_integers(decimals: float) -> None:
+    """Python's `round` refuses them, even those that are whole."""
+    for columns in (filled(5), filled(3000)):
+        assert_same(columns, context={"float_decimals": decimals})
+        assert_same(RootModel[list[Columns]]([columns, columns]), context={"float_decimals": decimals})
+
+
 @pytest.mark.parametrize(
     "context", ["text", 5, [1], {"other": 1}, {"float_decimals": None, "x": 1}, object()], ids=repr
 )

@@ -14,6 +14,33 @@ from tests.encoder.column_models import Columns, Node, filled, ints
 from tests.encoder.oracle import assert_same
 
 
+def test_columns_that_are_left_out_after_all() -> None:
+    def never(value: Any) -> bool:
+        return True
+
+    def odd(value: Any) -> bool:
+        return isinstance(value, Columns) and len(value.ints) % 2 == 1
+
+    class Choosy(BaseModel):
+        model_config = ConfigDict(arbitrary_types_allowed=True)
+        a: Columns = Field(filled(4), exclude_if=never)
+        b: Columns = Field(filled(5), exclude_if=odd)
+        c: Columns = filled(6)
+        d: IntColumn = Field(ints(1, 2), exclude_if=never)
+        e: list[Columns] = Field([filled(7), filled(2)], exclude_if=never)
+        f: IntColumn = ints(3)
+        g: Any = None
+        h: list[Columns] = [filled(1), filled(8)]
+
+    for model in (Choosy(), Choosy(b=filled(2), g=zoo.Color.RED), Choosy(a=filled(9), c=filled(3000))):
+        for kwargs in ({}, {"exclude_none": True}, {"exclude": {"a"}}, {"exclude": {"c": {"ints"}, "h": {0}}}):
+            assert_same(model, **kwargs)
+            assert_same(RootModel[list[Choosy]]([model, Choosy(), model]), **kwargs)
+            assert_same(
+                create_model("Holder", a=(Columns, filled(3)), one=(Choosy, model), b=(Columns, filled(3)))(), **kwargs
+            )
+
+
 def test_items_that_turn_out_large_or_unknown() -> None:
     """Columns were held for an item that is then written another way: they must not go astray."""
     wrong = Columns.model_construct(**{**filled(4).__dict__, "name": 5})

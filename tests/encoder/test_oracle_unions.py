@@ -181,6 +181,28 @@ class BaseAliased(BaseModel):
     kind: Literal["aliased"] = Field("aliased", alias="type")
 
 
+def test_missing_fields_inside_members() -> None:
+    """A member that lacks a declared field does not fit; nor does what holds such a one."""
+    cls = create_model(
+        "United",
+        a=(Annotated[zoo.Cat | Nested, Field(discriminator="kind")], None),
+        b=(str | list[Nested], None),
+        c=(Nested | str, None),
+    )
+
+    def lacking() -> Nested:
+        leaf = zoo.Leaf()
+        del leaf.__dict__["b"]
+        return Nested.model_construct(leaf=leaf)
+
+    for kwargs in ({}, {"exclude_none": True}, {"warnings": "error"}, {"exclude": {"a": {"any"}}}):
+        assert_same(lambda: cls.model_construct(a=lacking()), **kwargs)
+        assert_same(lambda: cls.model_construct(b=[lacking()]), **kwargs)
+        assert_same(lambda: cls.model_construct(c=lacking()), **kwargs)
+        assert_same(lambda: cls.model_construct(a=Nested(any=lacking())), **kwargs)
+        assert_same(lambda: cls.model_construct(a=Nested(pets=[zoo.Cat.model_construct(a=None)])), **kwargs)
+
+
 @oracle_settings(80)
 @given(
     st.lists(st.sampled_from([*LEAVES[:12], *MODELS]), min_size=2, max_size=4),

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder.writers.base import Run, Steps, TooDeepError, Unwritable
-from encoder.writers.plain import FOREIGN, TOO_HEAVY, weigh, write_tree
+from encoder.writers.trees import write_tree
+from encoder.writers.weights import FOREIGN, TOO_HEAVY, weigh
 
 trees = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text()),
