@@ -106,6 +106,8 @@ def _where(row: Row) -> str:
     if "tokens" in info:
         parts.append(f"{info['tokens']} tokens")
     parts.append(info.get("way"))
+    if "control_worst_ms" in info:
+        parts.append(f"control {info['control_p99_ms']:.1f}/{info['control_worst_ms']:.1f}")
     return ", ".join(part for part in parts if part)
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from benchmarks.ways import count
 from encoder.probe import percentile
 from encoder.trials import MIN_RUN_S, Lags, Trial, Trials, Work, run_trials
 
@@ -50,21 +51,28 @@ def probed(
     min_run_s: float = MIN_RUN_S,
     on_run: Callable[[int], None] = lambda number: None,
 ) -> Trials:
-    """Benchmark a piece of work beside a probed loop, an idle control before each run, and note its stalls.
+    """Benchmark a piece of work beside a probed loop, and note its stalls.
+
+    Before each run the loop is probed idle, and beside a thread that only counts and gives way as the encoder does:
+    what the machine's other work does to that, it does to the encoder.
 
     The benchmark's timer must be `measured_s`.
     """
     trial = Trial(work, min_run_s=min_run_s)
+    control = Trial(count, min_run_s=0)
 
-    def idle() -> None:
+    def controls() -> None:
         on_run(len(trial.trials.runs) + 1)
         trial.run_idle()
+        control.run()
 
     def run() -> None:
         advance(trial.run())
 
-    benchmark.pedantic(run, setup=idle, rounds=runs)
+    benchmark.pedantic(run, setup=controls, rounds=runs)
     note_stalls(benchmark, trial.trials)
+    stall = control.trials.stall
+    benchmark.extra_info |= {"control_p99_ms": round(stall.p99_ms, 4), "control_worst_ms": round(stall.worst_ms, 4)}
     return trial.trials
 
 

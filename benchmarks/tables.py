@@ -1,5 +1,6 @@
 """The tables of a report, as text, whatever shows them."""
 
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -61,12 +62,13 @@ def stall_table(results: Results) -> Table:
     ]
     return Table(
         "Stall of an event loop meanwhile, in ms: p99 / worst",
-        ("episode", "tokens", *map(short, WAYS), "idle", "step"),
+        ("episode", "tokens", *map(short, WAYS), "control", "idle", "step"),
         rows,
         2,
         "How much later than asked a 1 ms tick comes; worst: the median of the runs' worst. aiter_json runs on the "
-        "loop itself, the others in a thread. idle: the same loop without any work, in the same minutes. step: the "
-        "longest that to_json works between two chances to give way, in CPU time.",
+        "loop itself, the others in a thread. idle: the same loop without any work, in the same minutes. control: "
+        "a thread that only counts and naps as the encoder does. step: the longest that to_json works between two "
+        "chances to give way, in CPU time.",
     )
 
 
@@ -75,7 +77,7 @@ def shape_table(results: Results) -> Table:
     rows = [[shape, *cells] for (shape,), cells in _pivot(results.of("shape"), ("shape",), ways)]
     return Table(
         "Stall on adversarial shapes, in ms: p99 / worst",
-        ("shape", *map(short, ways), "idle", "step"),
+        ("shape", *map(short, ways), "control", "idle", "step"),
         rows,
         1,
         "One enormous field of one node each, and other hard cases.",
@@ -178,7 +180,7 @@ def bound_table(results: Results) -> Table:
 
 
 def _pivot(rows: Iterable[Row], keys: Sequence[str], ways: Sequence[str]) -> Iterable[tuple[tuple, list[str]]]:
-    """For each combination of keys, a cell per way, one for the idle loop, and the longest step."""
+    """For each combination of keys, a cell per way and control, and the longest step."""
     groups: dict[tuple, dict[str, Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row.info[key] for key in keys), {})[row.info["way"]] = row
@@ -186,7 +188,14 @@ def _pivot(rows: Iterable[Row], keys: Sequence[str], ways: Sequence[str]) -> Ite
         cells = [stall_cell(by_way[way].stall) if way in by_way else "" for way in ways]
         idle = sorted((row.idle for row in by_way.values()), key=lambda stall: stall.worst_ms)
         step_ms = by_way["to_json"].info.get("longest_step_ms") if "to_json" in by_way else None
-        yield key, [*cells, stall_cell(idle[len(idle) // 2]), "" if step_ms is None else f"{step_ms:.2f}"]
+        cells += [_control_cell(list(by_way.values())), stall_cell(idle[len(idle) // 2])]
+        yield key, [*cells, "" if step_ms is None else f"{step_ms:.2f}"]
+
+
+def _control_cell(rows: Sequence[Row]) -> str:
+    """The medians of what was measured beside each way."""
+    figures = [[row.info[name] for row in rows if name in row.info] for name in ("control_p99_ms", "control_worst_ms")]
+    return "/".join(milliseconds(statistics.median(values)) for values in figures if values)
 
 
 def short(way: str) -> str:

@@ -18,7 +18,7 @@ def print_tables(results: Results, files: Iterable[Path]) -> None:
     console.print()
     for table in tables(results):
         console.print(f"[bold]{table.title}[/bold]")
-        shown = Table(box=None, pad_edge=False)
+        shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         for position, column in enumerate(table.columns):
             shown.add_column(column, justify="left" if position < table.num_labels else "right")
         for row in table.rows:

@@ -7,7 +7,8 @@ from typing import Any, Final, Protocol
 import orjson
 
 from encoder import Episode, Trace
-from encoder.trials import Work
+from encoder.pacer import Pacer
+from encoder.trials import MIN_RUN_S, Work
 
 NODE_BY_NODE_BUDGET_S: Final = 0.001
 _NODES_MARK: Final = "\ue000nodes\ue000"
@@ -79,6 +80,17 @@ def _trace_pieces(trace: Trace) -> Iterator[bytes]:
             time.sleep(0)
             due = time.perf_counter() + NODE_BY_NODE_BUDGET_S
     yield b"]" + tail
+
+
+def count() -> int:
+    """Nothing but counting, for as long as a run lasts, giving the GIL away as the encoder does."""
+    pacer = Pacer()
+    end_s = time.perf_counter() + MIN_RUN_S
+    number = 0
+    while time.perf_counter() < end_s:
+        number += sum(range(1000))  # some 10 microseconds
+        pacer.pause_if_due()
+    return number
 
 
 def ways(episode: Encodable) -> dict[str, Work]:

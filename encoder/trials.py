@@ -23,7 +23,7 @@ Lags: TypeAlias = "array[float]"
 MIN_RUN_S: Final = 0.2
 """Shorter work is repeated within a run, so that each run has some 200 ticks."""
 
-_MAX_IDLE_S: Final = 1.0
+_MAX_IDLE_S: Final = 0.5
 _MAX_REPEATS: Final = 500
 
 
@@ -72,7 +72,7 @@ class Trial:
             self._run_s = max(min_run_s, once_s)
 
     def run_idle(self) -> None:
-        """Probe an idle loop for as long as a run lasts, at most a second."""
+        """Probe an idle loop for as long as a run lasts, at most half a second."""
         idle_s = min(_MAX_IDLE_S, self._run_s or _MAX_IDLE_S)
         lags, _ = asyncio.run(_probed(lambda: time.sleep(idle_s), 1))
         self.trials.idle_runs.append(lags)

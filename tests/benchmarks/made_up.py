@@ -6,7 +6,14 @@ from benchmarks.ways import WAYS
 
 CURVE = [[0, 0.1], [50, 0.2], [99, 1.0], [100, 2.0]]
 STALL: dict[str, Any] = {"p50_ms": 0.2, "p99_ms": 1.0, "worst_ms": 2.0, "ticks": 400, "curve": CURVE, "seconds": 0.2}
-STALL |= {"idle_p50_ms": 0.1, "idle_p99_ms": 0.5, "idle_worst_ms": 0.9, "idle_curve": CURVE}
+STALL |= {
+    "idle_p50_ms": 0.1,
+    "idle_p99_ms": 0.5,
+    "idle_worst_ms": 0.9,
+    "idle_curve": CURVE,
+    "control_p99_ms": 0.7,
+    "control_worst_ms": 0.8,
+}
 
 
 def made_up_output() -> dict[str, Any]:

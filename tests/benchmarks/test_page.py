@@ -75,7 +75,7 @@ def test_verdicts_name_the_worst(results: Results) -> None:
     assert found["CPU, / plain"].is_met
     assert not found["memory, iter_json"].is_met
     assert found["memory, iter_json"].value == "5.00 MB"
-    assert found["memory, iter_json"].where == "35 MB, iter_json"
+    assert found["memory, iter_json"].where == "35 MB, iter_json, control 0.7/0.8"
 
 
 def test_writes_its_files(results: Results, tmp_path: Path) -> None:

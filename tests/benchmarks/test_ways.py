@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from benchmarks.ways import adrain, drain, node_at_a_time, plain
+from benchmarks.ways import adrain, count, drain, node_at_a_time, plain
 from encoder import Episode
 from encoder.synthetic import synthetic_episode
 
@@ -20,3 +20,7 @@ def test_all_ways_make_the_same_bytes(episode: Episode) -> None:
 
 def test_draining_counts_the_bytes(episode: Episode) -> None:
     assert drain(episode) == asyncio.run(adrain(episode)) == len(plain(episode))
+
+
+def test_counting_counts() -> None:
+    assert count() > 0
