@@ -5,7 +5,6 @@ import importlib
 import os
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar, Unpack
 
@@ -13,6 +12,7 @@ import httpx
 from pydantic import BaseModel
 
 from uploader import reading
+from uploader.arguments import check_transport, usable_path
 from uploader.async_uploads import AsyncUpload
 from uploader.batching import aseal_lines, aseal_records
 from uploader.blocking import in_thread
@@ -81,6 +81,7 @@ class AsyncTracesClient(Session):
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         super().__init__(api_key, base_url, team_id)
+        check_transport(transport, "handle_async_request")
         self._http = httpx.AsyncClient(**http_options(timeout), transport=transport)
         self._never = asyncio.Event()
 
@@ -167,7 +168,7 @@ class AsyncTracesClient(Session):
             UploaderError: as `upload_lines`.
         """
         options = self._begin(arguments, hooks_may_wait=True)
-        await in_thread(refuse_long_lines, path)
+        await in_thread(refuse_long_lines, usable_path("path", path))
         lines = file_lines(path)
         return await self._upload(
             aseal_lines(lines, target_batch_bytes=options.target_batch_bytes, compress=options.compress), options
@@ -285,7 +286,7 @@ class AsyncTracesClient(Session):
 
     async def _download(self, kind: str, identifier: str, dest: str | os.PathLike[str]) -> int:
         request = reading.raw_request(kind, identifier, self.config)
-        file = RawFile(Path(dest))
+        file = RawFile(usable_path("dest", dest))
         try:
             await self._drive(self._read_flow(request, file))
             return await in_thread(file.keep)

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TypeAlias
 
 from encoder.pacer import Pacer
+from uploader.arguments import check_source
 from uploader.batcher import Batcher
 from uploader.compression import CompressOption
 from uploader.errors import RecordError, RecordFailure, TraceTooLargeError, clear_frames
@@ -57,6 +58,7 @@ def seal_lines(
         RecordError: a line is no bytes.
         TraceTooLargeError: a line is too long.
     """
+    check_source("lines", lines, may_be_async=False)
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
     return _seal(lines, _line_batcher(sealer, max_line_bytes))
 
@@ -85,6 +87,7 @@ def seal_records(
         RecordError: a record cannot be written.
         TraceTooLargeError: a record is too long.
     """
+    check_source("records", records, may_be_async=False)
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
     return _seal(records, _record_batcher(sealer, max_line_bytes, on_error))
 
@@ -98,6 +101,7 @@ def aseal_lines(
     max_lines: int = MAX_BATCH_LINES,
 ) -> AsyncGenerator[SealedBatch, None]:
     """As `seal_lines`, of a sync or async source, with the work off the event loop; the same digests."""
+    check_source("lines", lines, may_be_async=True)
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
     return _aseal(lines, _line_batcher(sealer, max_line_bytes), min(target_batch_bytes, _MAX_GROUP_BYTES))
 
@@ -112,6 +116,7 @@ def aseal_records(
     on_error: OnRecordError | None = None,
 ) -> AsyncGenerator[SealedBatch, None]:
     """As `seal_records`, of a sync or async source, with the work off the event loop; the same digests."""
+    check_source("records", records, may_be_async=True)
     sealer = Sealer(target_batch_bytes=target_batch_bytes, compress=compress, max_lines=max_lines)
     batcher = _record_batcher(sealer, max_line_bytes, on_error)
     return _aseal(records, batcher, min(target_batch_bytes, _MAX_GROUP_BYTES))

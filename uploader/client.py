@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias, TypeVar, Unpack
 
@@ -12,6 +11,7 @@ import httpx
 from pydantic import BaseModel
 
 from uploader import reading
+from uploader.arguments import check_transport, usable_path
 from uploader.batching import seal_lines, seal_records
 from uploader.downloads import RawFile, RawMemory
 from uploader.flow import Delivery, Flow
@@ -72,6 +72,7 @@ class TracesClient(Session):
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         super().__init__(api_key, base_url, team_id)
+        check_transport(transport, "handle_request")
         self._http = httpx.Client(**http_options(timeout), transport=transport)
         self._never = threading.Event()
 
@@ -156,7 +157,7 @@ class TracesClient(Session):
             UploaderError: as `upload_lines`.
         """
         options = self._begin(arguments, hooks_may_wait=False)
-        refuse_long_lines(path)
+        refuse_long_lines(usable_path("path", path))
         lines = file_lines(path)
         return self._upload(
             seal_lines(lines, target_batch_bytes=options.target_batch_bytes, compress=options.compress), options
@@ -274,6 +275,6 @@ class TracesClient(Session):
 
     def _download(self, kind: str, identifier: str, dest: str | os.PathLike[str]) -> int:
         request = reading.raw_request(kind, identifier, self.config)
-        with RawFile(Path(dest)) as file:
+        with RawFile(usable_path("dest", dest)) as file:
             self._drive(self._read_flow(request, file))
             return file.keep()

@@ -147,7 +147,7 @@ def _normal_url(text: str) -> str:
 def _url_problem(text: str) -> str:
     try:
         url = httpx.URL(text)
-    except httpx.InvalidURL:
+    except (httpx.InvalidURL, UnicodeError):
         return "it is not a URL"
     if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65536:
         return "it must be http://host[:port] or https://host[:port]"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import orjson
 
+from uploader.arguments import check_hook
 from uploader.errors import ConfigurationError, RecordFailure
 from uploader.limits import DEFAULT_MAX_ATTEMPTS, DEFAULT_TARGET_BATCH_BYTES, MAX_IN_FLIGHT
 from uploader.models import Batch, LineFormat, UploadReceipt
@@ -90,6 +91,8 @@ def upload_options(arguments: UploadArguments) -> UploadOptions:
         raise ConfigurationError(
             "max_in_flight", f"the service takes at most {MAX_IN_FLIGHT} requests at once from one producer"
         )
+    for name in ("on_batch", "on_retry"):
+        check_hook(name, arguments.get(name))
     return UploadOptions(
         line_format=_line_format(arguments.get("line_format", LineFormat.TRACE)),
         metadata=_metadata(arguments.get("schema_version", 1), arguments.get("context")),
@@ -117,9 +120,9 @@ def _line_format(value: LineFormat | str) -> LineFormat:
 def _metadata(schema_version: int, context: Mapping[str, str] | None) -> bytes:
     """CONTRACT: `{"schema_version": 1, "context": {str: str}}`, the context left out when empty."""
     metadata: dict[str, Any] = {"schema_version": _integer("schema_version", schema_version, 1)}
+    if context is not None and not isinstance(context, Mapping):
+        raise ConfigurationError("context", f"it must be a mapping, not {type(context).__name__}")
     if context:
-        if not isinstance(context, Mapping):
-            raise ConfigurationError("context", f"it must be a mapping, not {type(context).__name__}")
         for name, value in context.items():
             if not isinstance(name, str) or not isinstance(value, str):
                 raise ConfigurationError("context", f"names and values must be strings; {name!r} is not")
@@ -133,6 +136,6 @@ def _metadata(schema_version: int, context: Mapping[str, str] | None) -> bytes:
 def _integer(option: str, value: object, minimum: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ConfigurationError(option, f"it must be an integer, not {type(value).__name__}")
-    if value < minimum:
-        raise ConfigurationError(option, f"it must be at least {minimum}, not {value}")
+    if not minimum <= value < 2**63:
+        raise ConfigurationError(option, f"it must be at least {minimum} and fit 64 bits, not {value}")
     return value

@@ -1,17 +1,16 @@
 """What can be read back: for each question the path, the query and the model of the answer.
 
-A TypedDict lists the filters of each list, once for both clients; they travel under their own names. Ids become one
-path segment each, whatever they hold.
+A TypedDict lists the filters of each list, once for both clients; they travel under their own names.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar
-from urllib.parse import quote
 
 from pydantic import BaseModel
 
+from uploader.addresses import MAX_SEGMENT_CHARS, query, segment
 from uploader.config import Config
 from uploader.errors import InvalidAnswerError
 from uploader.exchange import Request
@@ -187,62 +186,13 @@ def following(question: Question[PageT], page: PageT) -> Question[PageT] | None:
     """The question for the page after this one, None after the last.
 
     Raises:
-        InvalidAnswerError: the service gives the same page for ever.
+        InvalidAnswerError: the service gives the same page for ever, or a cursor that cannot be sent.
     """
     if not page.next_cursor:
         return None
     if ("cursor", page.next_cursor) in question.params:
         raise InvalidAnswerError("a page's next_cursor is its own: the list would never end")
+    if len(page.next_cursor) > MAX_SEGMENT_CHARS:
+        raise InvalidAnswerError("a page's next_cursor is too long for an address")
     others = tuple(pair for pair in question.params if pair[0] != "cursor")
     return replace(question, params=(*others, ("cursor", page.next_cursor)))
-
-
-def segment(identifier: str) -> str:
-    """An id as one path segment.
-
-    Raises:
-        ValueError: the id is empty, which would ask for the list instead.
-    """
-    if not isinstance(identifier, str):
-        raise TypeError(f"an id is a string, not {type(identifier).__name__}")
-    if not identifier:
-        raise ValueError("the id is empty")
-    encoded = quote(identifier, safe="")
-    # "." and ".." mean places in a path, and clients resolve them before they send.
-    return encoded.replace(".", "%2E") if encoded in (".", "..") else encoded
-
-
-def query(filters: Mapping[str, Any], known: type) -> tuple[tuple[str, str], ...]:
-    """Filters as a query: None is left out, several values repeat the name, a context becomes `context.<key>`.
-
-    Args:
-        filters: names and values.
-        known: the TypedDict that lists the names.
-
-    Raises:
-        TypeError: there is no such filter.
-        ValueError: a time is without a time zone.
-    """
-    # A TypedDict's own annotations include those it inherits.
-    unknown = sorted(filters.keys() - known.__annotations__.keys())
-    if unknown:
-        raise TypeError(f"there is no filter {', '.join(unknown)}")
-    pairs: list[tuple[str, str]] = []
-    for name, value in filters.items():
-        if name == "context" and value:
-            pairs += [(f"context.{key}", text) for key, text in value.items()]
-        elif isinstance(value, list | tuple | set | frozenset):
-            pairs += [(name, _text(one)) for one in value]
-        elif value is not None and name != "context":
-            pairs.append((name, _text(value)))
-    return tuple(pairs)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise ValueError(f"{value} has no time zone")
-        return value.isoformat()
-    return str(value)

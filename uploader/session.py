@@ -8,6 +8,7 @@ from typing import TypedDict, TypeVar
 import httpx
 from pydantic import BaseModel
 
+from uploader.arguments import check_hook, usable_timeout
 from uploader.clock import get_clock
 from uploader.config import load_config
 from uploader.errors import ConfigurationError
@@ -61,6 +62,7 @@ class Session:
     ) -> UploadOptions:
         """Check everything that can be checked before the source is touched."""
         options = upload_options(arguments)
+        check_hook("on_record_error", on_record_error)
         if not hooks_may_wait:
             hooks = {"on_batch": options.on_batch, "on_retry": options.on_retry, "on_record_error": on_record_error}
             for name, hook in hooks.items():
@@ -86,10 +88,14 @@ def http_options(timeout: float | httpx.Timeout | None) -> HTTPOptions:
     Args:
         timeout: seconds for each step of an exchange, or httpx's own object; by default 10 s to connect and 120 s
             for each read and write.
+
+    Raises:
+        ConfigurationError: it is no time limit.
     """
     if timeout is None:
         timeout = httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-    return HTTPOptions(timeout=httpx.Timeout(timeout), follow_redirects=False, headers={"User-Agent": _user_agent()})
+    headers = {"User-Agent": _user_agent()}
+    return HTTPOptions(timeout=usable_timeout(timeout), follow_redirects=False, headers=headers)
 
 
 @cache

@@ -80,7 +80,7 @@ def test_endings_of_the_url_do_not_matter(suffix: str, source: str, tmp_path: Pa
 @pytest.mark.parametrize(
     "url",
     ["host", "ftp://host", "http://", "http://:80", "http://host:99999", "http://[::1", "http://a b",
-     "http://h\nx", "http://h?q=1", "http://h#f", "http://user:word@h", "http://user@h"],
+     "http://h\nx", "http://h?q=1", "http://h#f", "http://user:word@h", "http://user@h", "http://h/\ud800"],
 )  # fmt: skip
 def test_unusable_urls(url: str) -> None:
     with pytest.raises(ConfigurationError, match="base_url") as caught:

@@ -1,41 +1,14 @@
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import unquote
 
-import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from uploader import reading
 from uploader.config import Config
-from uploader.errors import InvalidAnswerError
+from uploader.errors import ConfigurationError, InvalidAnswerError
 from uploader.models import RunListPage
 
 CONFIG = Config("key", "https://h/base")
-
-
-@given(st.text(st.characters(codec="utf-8"), min_size=1))
-def test_an_id_is_one_segment_whatever_it_holds(identifier: str) -> None:
-    segment = reading.segment(identifier)
-    assert unquote(segment) == identifier
-    path = httpx.URL(f"https://h/api/v1/traces/{segment}/nodes").raw_path.decode()
-    assert path == f"/api/v1/traces/{segment}/nodes"
-    assert path.count("/") == 5
-
-
-@pytest.mark.parametrize("identifier", [".", "..", "a/b", "../x", "a?b#c", "%2e", "a b", "é"])
-def test_hard_ids(identifier: str) -> None:
-    url = httpx.URL(f"https://h/api/v1/traces/{reading.segment(identifier)}")
-    assert url.raw_path.decode().startswith("/api/v1/traces/")
-    assert (url.query, url.fragment) == (b"", "")
-
-
-def test_an_empty_id_would_ask_for_the_list() -> None:
-    with pytest.raises(ValueError, match="empty"):
-        reading.segment("")
-    with pytest.raises(TypeError):
-        reading.segment(None)  # type: ignore[arg-type]
 
 
 def test_filters_become_a_query() -> None:
@@ -75,8 +48,30 @@ def test_unknown_filters() -> None:
 
 
 def test_times_need_a_zone() -> None:
-    with pytest.raises(ValueError, match="time zone"):
+    with pytest.raises(ConfigurationError, match=r"created_after: .* time zone"):
         reading.runs({"created_after": datetime(2026, 1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("run_id", "\ud800"), ("run_id", b"r"), ("upload_id", ["a", None]), ("outcome", {"a": "b"}),
+        ("context", ["a"]), ("context", {"a": 1}), ("context", {1: "a"}), ("context", {"a": "\ud800"}),
+        ("context", 5), ("created_before", [datetime(2026, 1, 2)]),
+    ],
+)  # fmt: skip
+def test_filters_that_cannot_be_sent(name: str, value: Any) -> None:
+    filters: Any = {name: value}
+    with pytest.raises(ConfigurationError, match=f"{name}: ") as caught:
+        reading.traces(filters)
+    assert caught.value.option == name
+
+
+def test_filters_that_no_address_has_room_for() -> None:
+    upload_ids = ["a" * 64] * 600
+    assert reading.traces({"upload_id": upload_ids}).request(CONFIG)
+    with pytest.raises(ConfigurationError, match="too long"):
+        reading.traces({"upload_id": upload_ids * 2})
 
 
 @pytest.mark.parametrize(
@@ -117,3 +112,5 @@ def test_a_list_without_an_end_is_noticed() -> None:
     question = reading.runs({"cursor": "one"})
     with pytest.raises(InvalidAnswerError):
         reading.following(question, RunListPage(items=[], next_cursor="one"))
+    with pytest.raises(InvalidAnswerError):
+        reading.following(question, RunListPage(items=[], next_cursor="two" * 10_000))

@@ -1,0 +1,103 @@
+"""What can be wrong with a caller's arguments is said before anything is done with them."""
+
+import os
+from typing import Any
+
+import httpx
+
+from uploader.errors import ConfigurationError
+
+MAX_TIMEOUT_S = 1e9
+"""Thirty years; sockets refuse some tenfold of it."""
+
+
+def check_hook(name: str, hook: object) -> None:
+    """Let None and what can be called through.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    if hook is not None and not callable(hook):
+        raise ConfigurationError(name, f"it must be a function or None, not {type(hook).__name__}")
+
+
+def check_source(name: str, source: object, *, may_be_async: bool) -> None:
+    """Let what can be iterated through.
+
+    Raises:
+        ConfigurationError: it cannot.
+    """
+    if hasattr(source, "__aiter__"):
+        if not may_be_async:
+            raise ConfigurationError(name, "an asynchronous source needs the AsyncTracesClient")
+    elif not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
+        raise ConfigurationError(
+            name, f"it must be iterable, such as a list or a generator, not {type(source).__name__}"
+        )
+
+
+def usable_path(name: str, path: object) -> str:
+    """A path as text.
+
+    Raises:
+        ConfigurationError: it is none, or no file can have this name.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigurationError(name, f"it must be a path, not {type(path).__name__}")
+    text = os.fsdecode(path)
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError:
+        raise ConfigurationError(name, "it holds characters that no file name can have") from None
+    if b"\0" in encoded or not text:
+        raise ConfigurationError(name, "it is empty or holds a NUL character, which no file name does")
+    return text
+
+
+def usable_text(name: str, value: object) -> str:
+    """A text that can be sent.
+
+    Raises:
+        ConfigurationError: it is no string, or not valid Unicode.
+    """
+    if not isinstance(value, str):
+        raise ConfigurationError(name, f"it must be a string, not {type(value).__name__}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ConfigurationError(name, "it is not valid Unicode: it holds a lone surrogate") from None
+    return value
+
+
+def usable_timeout(timeout: Any) -> httpx.Timeout:
+    """Time limits as httpx's object: from it, from seconds, or from the four that httpx knows.
+
+    Raises:
+        ConfigurationError: one is no number of seconds above 0.
+    """
+    try:
+        limits = httpx.Timeout(timeout)
+        usable = not isinstance(timeout, tuple) or len(timeout) in (2, 3, 4)
+        usable = usable and all(map(_is_time_limit, limits.as_dict().values()))
+    except (TypeError, ValueError, AssertionError, IndexError):
+        usable = False
+    if not usable:
+        raise ConfigurationError("timeout", f"it must be seconds above 0 or an httpx.Timeout, not {timeout!r}")
+    return limits
+
+
+def _is_time_limit(value: object) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= MAX_TIMEOUT_S
+
+
+def check_transport(transport: object, method: str) -> None:
+    """Let None and a transport that has a method through.
+
+    Raises:
+        ConfigurationError: it cannot be used by this client.
+    """
+    if transport is not None and not callable(getattr(transport, method, None)):
+        kind = "an httpx.BaseTransport" if method == "handle_request" else "an httpx.AsyncBaseTransport"
+        raise ConfigurationError("transport", f"it must be {kind}, not {type(transport).__name__}")
