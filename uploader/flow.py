@@ -28,6 +28,7 @@ from uploader.options import UploadOptions
 from uploader.responses import error_from, receipt_from
 from uploader.retry import RetryPolicy
 from uploader.sealing import SealedBatch
+from uploader.striking import strike_out, strike_out_of
 
 ResultT = TypeVar("ResultT")
 Jitter: TypeAlias = Callable[[], float]
@@ -155,9 +156,11 @@ def _exchange(
     while True:
         answer = yield Send(asked, target)
         if isinstance(answer, Response) and answer.status in _REDIRECTS:
-            asked, hops = redirected(asked, answer, hops), hops + 1
+            asked, hops = redirected(asked, answer, hops, config.api_key), hops + 1
             continue
         assert isinstance(answer, Response | TransportError)  # noqa: S101 - the pump's promise
+        if isinstance(answer, TransportError):
+            strike_out_of(answer, config.api_key)
         error = answer if isinstance(answer, TransportError) else error_from(answer, config.api_key)
         if error is None:
             assert isinstance(answer, Response)  # noqa: S101
@@ -176,11 +179,18 @@ def _exchange(
         asked, hops = request, 0  # a redirect is asked for anew: it may have been temporary
 
 
-def redirected(request: Request, response: Response, hops: int) -> Request:
+def redirected(request: Request, response: Response, hops: int, api_key: str) -> Request:
     """The request that a redirect asks for.
 
+    Args:
+        request: what was asked.
+        response: the redirect.
+        hops: how many redirects came before.
+        api_key: what must not appear in an error, nor go to whom a redirect names.
+
     Raises:
-        RedirectError: it is not followed: too many, no usable place, an upload elsewhere or by another method.
+        RedirectError: it is not followed: too many, no usable place, an upload elsewhere or by another method, a place
+            that repeats the key.
     """
     status = response.status
     try:
@@ -188,13 +198,14 @@ def redirected(request: Request, response: Response, hops: int) -> Request:
         target = origin.join(response.headers.get("location", ""))
     except httpx.InvalidURL:
         raise RedirectError("the service redirects to an invalid address", status_code=status) from None
-    location = str(target.copy_with(userinfo=b"", query=None, fragment=None))
+    location = strike_out(str(target.copy_with(userinfo=b"", query=None, fragment=None)), api_key)
     same_origin = _origin(target) == _origin(origin)
     followed = (
         hops < MAX_REDIRECTS
         and "location" in response.headers
         and target.scheme in ("http", "https")
         and not target.userinfo
+        and strike_out(str(target), api_key) == str(target)
         and (status in _REPEATING_REDIRECTS and same_origin if request.method == "POST" else True)
     )
     if not followed:

@@ -26,6 +26,7 @@ from uploader.errors import (
 from uploader.exchange import Response
 from uploader.models import UploadReceipt
 from uploader.retry import retry_after_seconds
+from uploader.striking import strike_out
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -47,7 +48,6 @@ _CONFLICTS: Mapping[str, type[APIError]] = {"trace_not_indexed": TraceNotIndexed
 
 _MESSAGE_CHARS = 500
 _CODE_CHARS = 100
-_STRUCK_OUT = "[key]"
 
 
 def error_from(response: Response, api_key: str) -> APIError | None:
@@ -61,8 +61,8 @@ def error_from(response: Response, api_key: str) -> APIError | None:
         return None
     status = response.status
     raw_code, raw_message = _reason(response)
-    code = _shortened(_without(raw_code, api_key), _CODE_CHARS) or None
-    message = _shortened(_without(raw_message, api_key), _MESSAGE_CHARS) or "no reason given"
+    code = _shortened(strike_out(raw_code, api_key), _CODE_CHARS) or None
+    message = _shortened(strike_out(raw_message, api_key), _MESSAGE_CHARS) or "no reason given"
     cls = ERRORS.get(status, RetryableAPIError if status >= 500 else APIError)
     if status == 409 and code:
         cls = _CONFLICTS.get(code, cls)
@@ -80,7 +80,7 @@ def receipt_from(response: Response, digest: str) -> UploadReceipt:
     """
     if response.status not in (200, 201):
         raise InvalidAnswerError("the answer to an upload is no receipt", status_code=response.status)
-    receipt = model_from(response, UploadReceipt)
+    receipt = model_from(response, UploadReceipt, "")  # its names are ours
     if receipt.upload_id != digest:
         raise InvalidAnswerError(
             f"the receipt is not for the bytes that were sent, whose digest is {digest}",
@@ -91,8 +91,13 @@ def receipt_from(response: Response, digest: str) -> UploadReceipt:
     return receipt
 
 
-def model_from(response: Response, model: type[ModelT]) -> ModelT:
+def model_from(response: Response, model: type[ModelT], api_key: str) -> ModelT:
     """The model in a successful answer.
+
+    Args:
+        response: the answer.
+        model: its shape.
+        api_key: what must not appear in an error.
 
     Raises:
         InvalidAnswerError: the body is not JSON, or not of this shape.
@@ -102,7 +107,7 @@ def model_from(response: Response, model: type[ModelT]) -> ModelT:
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the body"
-        problem = f"{where}: {first['msg']}"
+        problem = strike_out(f"{where}: {first['msg']}", api_key)
     # Outside the handler: pydantic's error quotes the input, and that may be anything at all.
     raise InvalidAnswerError(
         f"the answer is not a {model.__name__}: {_shortened(problem, _MESSAGE_CHARS)}", status_code=response.status
@@ -140,10 +145,6 @@ def _detail(detail: Any) -> str:
 
 def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _without(text: str, api_key: str) -> str:
-    return text.replace(api_key, _STRUCK_OUT) if api_key else text
 
 
 def _shortened(text: str, limit: int) -> str:

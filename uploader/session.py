@@ -79,7 +79,7 @@ class Session:
 
     def _ask_flow(self, question: Question[ModelT]) -> Flow[ModelT]:
         response = yield from self._read_flow(question.request(self.config))
-        return model_from(response, question.answer)
+        return model_from(response, question.answer, self.config.api_key)
 
 
 def http_options(timeout: float | httpx.Timeout | None) -> HTTPOptions:

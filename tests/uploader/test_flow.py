@@ -222,15 +222,15 @@ def test_redirects_end() -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_reading_elsewhere_goes_without_the_key(status: int) -> None:
-    request = redirected(GET, answer(status, location="https://store/blob?signature=1"), 0)
+    request = redirected(GET, answer(status, location="https://store/blob?signature=1"), 0, "")
     assert (request.url, request.params) == ("https://store/blob?signature=1", ())
     assert request.headers == {}
-    assert redirected(GET, answer(status, location="/x"), 0).headers == CONFIG.headers()
+    assert redirected(GET, answer(status, location="/x"), 0, "").headers == CONFIG.headers()
 
 
 def test_a_redirect_does_not_show_its_query() -> None:
     with pytest.raises(RedirectError) as caught:
-        redirected(POST, answer(307, location="https://evil/x?token=word"), 0)
+        redirected(POST, answer(307, location="https://evil/x?token=word"), 0, "")
     assert caught.value.location == "https://evil/x"
     assert "word" not in str(caught.value)
 

@@ -147,6 +147,6 @@ def test_what_is_no_receipt(status: int, body: Any) -> None:
 
 def test_what_is_not_the_model() -> None:
     with pytest.raises(InvalidAnswerError, match=r"RunSummary.*first_trace_created_at") as caught:
-        model_from(response(200, {"run_id": "secret-value"}), RunSummary)
+        model_from(response(200, {"run_id": "secret-value"}), RunSummary, KEY)
     assert "secret-value" not in str(caught.value)
     assert caught.value.__context__ is None
