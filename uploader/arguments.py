@@ -27,13 +27,12 @@ def check_source(name: str, source: object, *, may_be_async: bool) -> None:
     Raises:
         ConfigurationError: it cannot.
     """
-    if hasattr(source, "__aiter__"):
-        if not may_be_async:
-            raise ConfigurationError(name, "an asynchronous source needs the AsyncTracesClient")
-    elif not hasattr(source, "__iter__") and not hasattr(source, "__getitem__"):
-        raise ConfigurationError(
-            name, f"it must be iterable, such as a list or a generator, not {type(source).__name__}"
-        )
+    if hasattr(source, "__iter__") or hasattr(source, "__getitem__"):
+        return
+    if not hasattr(source, "__aiter__"):
+        raise ConfigurationError(name, f"it must be iterable, such as a list, not {type(source).__name__}")
+    if not may_be_async:
+        raise ConfigurationError(name, "an asynchronous source needs the AsyncTracesClient")
 
 
 def usable_path(name: str, path: object) -> str:

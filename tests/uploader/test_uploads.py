@@ -257,7 +257,7 @@ def test_an_async_source(face: Face) -> None:
             yield line
 
     if not face.is_async:
-        with pytest.raises(TypeError):
+        with pytest.raises(uploader.ConfigurationError):
             face.call(ScriptedTransport(), "upload_lines", source())
         return
     receipts = face.call(ScriptedTransport(), "upload_lines", source(), **EACH)
