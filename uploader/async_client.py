@@ -3,56 +3,36 @@
 import asyncio
 import importlib
 import os
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar, Unpack
+from typing import Self, TypeAlias, Unpack
 
 import httpx
-from pydantic import BaseModel
 
-from uploader import reading
 from uploader.arguments import check_transport, usable_path
+from uploader.async_reader import AsyncReader
 from uploader.async_uploads import AsyncUpload
 from uploader.batching import aseal_lines, aseal_records
 from uploader.blocking import in_thread
-from uploader.downloads import RawFile, RawMemory
-from uploader.flow import Delivery, Flow
+from uploader.flow import Delivery
 from uploader.lines import file_lines, refuse_long_lines
-from uploader.models import (
-    EpisodeDetail,
-    EpisodeListPage,
-    EpisodeSummary,
-    Page,
-    RunListPage,
-    RunStepList,
-    RunSummary,
-    TraceCallPage,
-    TraceListPage,
-    TraceNodePage,
-    TraceSummary,
-    UploadReceipt,
-)
+from uploader.models import UploadReceipt
 from uploader.options import RecordHook, UploadArguments, UploadOptions
 from uploader.pumps import RetryHook, apump
-from uploader.reading import Question
 from uploader.records import Record
 from uploader.sealing import SealedBatch
-from uploader.session import Session, http_options
+from uploader.session import http_options
 
 # httpcore imports these with the first request, and the event loop would wait for it: 20 to 70 ms.
 for _name in ("anyio._backends._asyncio", "anyio.streams.tls"):
     with suppress(ImportError):
         importlib.import_module(_name)
 
-ModelT = TypeVar("ModelT", bound=BaseModel)
-ItemT = TypeVar("ItemT")
-ResultT = TypeVar("ResultT")
 Receipts: TypeAlias = list[UploadReceipt]
-"""The class below has a method named `list`."""
 
 
-class AsyncTracesClient(Session):
+class AsyncTracesClient(AsyncReader):
     """Uploads to the traces service and reads back on an event loop; use it as an asynchronous context manager.
 
     It never encodes, hashes, compresses or touches a file on the event loop.
@@ -182,113 +162,3 @@ class AsyncTracesClient(Session):
             await apump(self._upload_flow(delivery, options), self._http, stop, on_retry)
 
         return AsyncUpload(deliver, options, on_record_error)
-
-    # Reading back: traces
-
-    async def list(self, **filters: Unpack[reading.TraceFilters]) -> TraceListPage:
-        """One page of traces, the newest first; see `TraceFilters`."""
-        return await self._ask(reading.traces(filters))
-
-    def iter(self, **filters: Unpack[reading.TraceFilters]) -> AsyncIterator[TraceSummary]:
-        """All matching traces, page after page."""
-        return self._items(reading.traces(filters))
-
-    async def get(self, trace_id: str) -> TraceSummary:
-        """One trace's summary."""
-        return await self._ask(reading.trace(trace_id))
-
-    async def get_raw(self, trace_id: str) -> bytes:
-        """One trace's stored bytes, in memory; `download_raw` suits large ones better."""
-        return await self._raw("traces", trace_id)
-
-    async def download_raw(self, trace_id: str, dest: str | os.PathLike[str]) -> int:
-        """Write one trace's stored bytes to a file, which appears only when it is whole. Returns its size."""
-        return await self._download("traces", trace_id, dest)
-
-    async def list_nodes(self, trace_id: str, **filters: Unpack[reading.NodeFilters]) -> TraceNodePage:
-        """One page of a trace's nodes, in order; see `NodeFilters`.
-
-        Raises:
-            TraceNotIndexedError: they cannot be listed yet.
-        """
-        return await self._ask(reading.nodes(trace_id, filters))
-
-    async def list_calls(self, trace_id: str, **filters: Unpack[reading.CallFilters]) -> TraceCallPage:
-        """One page of a trace's model calls, in order; see `CallFilters`.
-
-        Raises:
-            TraceNotIndexedError: they cannot be listed yet.
-        """
-        return await self._ask(reading.calls(trace_id, filters))
-
-    # Reading back: episodes
-
-    async def list_episodes(self, **filters: Unpack[reading.EpisodeFilters]) -> EpisodeListPage:
-        """One page of episodes, the newest first; see `EpisodeFilters`."""
-        return await self._ask(reading.episodes(filters))
-
-    def iter_episodes(self, **filters: Unpack[reading.EpisodeFilters]) -> AsyncIterator[EpisodeSummary]:
-        """All matching episodes, page after page."""
-        return self._items(reading.episodes(filters))
-
-    async def get_episode(self, episode_id: str) -> EpisodeDetail:
-        """One episode's summary, and the totals over its traces."""
-        return await self._ask(reading.episode(episode_id))
-
-    async def get_episode_raw(self, episode_id: str) -> bytes:
-        """One episode's stored bytes, in memory; `download_episode_raw` suits large ones better."""
-        return await self._raw("episodes", episode_id)
-
-    async def download_episode_raw(self, episode_id: str, dest: str | os.PathLike[str]) -> int:
-        """Write one episode's stored bytes to a file, which appears only when it is whole. Returns its size."""
-        return await self._download("episodes", episode_id, dest)
-
-    async def list_episode_traces(self, episode_id: str, **filters: Unpack[reading.MemberFilters]) -> TraceListPage:
-        """One page of an episode's traces; see `MemberFilters`."""
-        return await self._ask(reading.episode_traces(episode_id, filters))
-
-    # Reading back: runs
-
-    async def list_runs(self, **filters: Unpack[reading.RunFilters]) -> RunListPage:
-        """One page of runs, the last to grow first; see `RunFilters`."""
-        return await self._ask(reading.runs(filters))
-
-    def iter_runs(self, **filters: Unpack[reading.RunFilters]) -> AsyncIterator[RunSummary]:
-        """All matching runs, page after page."""
-        return self._items(reading.runs(filters))
-
-    async def get_run(self, run_id: str) -> RunSummary:
-        """One run's totals."""
-        return await self._ask(reading.run(run_id))
-
-    async def list_run_steps(self, run_id: str) -> RunStepList:
-        """All training steps of one run, the oldest first."""
-        return await self._ask(reading.run_steps(run_id))
-
-    async def _drive(self, flow: Flow[ResultT]) -> ResultT:
-        return await apump(flow, self._http, self._never)
-
-    async def _ask(self, question: Question[ModelT]) -> ModelT:
-        return await self._drive(self._ask_flow(question))
-
-    async def _items(self, question: Question[Any]) -> AsyncIterator[Any]:
-        asked: Question[Page[Any]] | None = question
-        while asked is not None:
-            page = await self._ask(asked)
-            for item in page.items:
-                yield item
-            asked = reading.following(asked, page)
-
-    async def _raw(self, kind: str, identifier: str) -> bytes:
-        memory = RawMemory()
-        await self._drive(self._read_flow(reading.raw_request(kind, identifier, self.config), memory))
-        return await in_thread(memory.content)
-
-    async def _download(self, kind: str, identifier: str, dest: str | os.PathLike[str]) -> int:
-        request = reading.raw_request(kind, identifier, self.config)
-        file = RawFile(usable_path("dest", dest))
-        try:
-            await self._drive(self._read_flow(request, file))
-            return await in_thread(file.keep)
-        finally:
-            await in_thread(file.discard)

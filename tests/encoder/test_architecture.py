@@ -12,7 +12,7 @@ import pytest
 import encoder
 import uploader
 
-MAX_LINES = 300
+MAX_LINES = 250
 EXTRAS = ("click", "msgspec", "multipart", "python_multipart", "rich", "starlette", "typer", "uvicorn")
 INTERNALS = re.compile(
     r"pydantic_core|pydantic\._internal|__pydantic_(core_schema|serializer|validator|decorators|fields)__"
