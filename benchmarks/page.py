@@ -17,7 +17,7 @@ from benchmarks.tables import (
     stall_table,
     upload_table,
 )
-from benchmarks.ways import OURS
+from benchmarks.ways import OURS, WAYS
 
 _STYLE = Path(__file__).with_name("report.css")
 
@@ -39,28 +39,29 @@ def page(results: Results) -> str:
             "at most so late. Left is better. aiter_json runs on the loop itself, all others in another thread.",
             plots.curve_plots(results),
             [],
-            plots.legend(),
+            plots.legend((*WAYS, "idle")),
         ),
         _section(
             "Stalls against size",
-            "worst: the median over the runs of each run's worst tick. The dashed line is the limit.",
+            "worst: the median over the runs of each run's worst tick. control: a thread that only counts and gives way "
+            "as the encoder does, in the same minutes. The dashed line is the limit.",
             plots.size_plots(results),
             [stalls],
-            plots.legend(),
+            plots.legend((*WAYS, "idle", "control")),
         ),
         _section(
             "Adversarial shapes",
             "One enormous field of one node each, and other hard cases. The dark mark is the limit.",
             plots.shape_plots(results),
             [shape_table(results)],
-            plots.legend(("plain", *OURS)),
+            plots.legend(("plain", *OURS, "idle", "control")),
         ),
         _section(
             "Memory",
             "What Python and numpy allocate at most while one episode is encoded, beyond the model itself.",
             plots.memory_plots(results),
             [memory_table(results)],
-            [(way, plots.css_class(way)) for way in ("plain", "to_json", "iter_json")],
+            plots.legend(("plain", "to_json", "iter_json")),
         ),
         _section(
             "Models of others",

@@ -50,6 +50,7 @@ class Chart:
     width: float = 340.0
     height: float = 270.0
     _parts: list[str] = field(default_factory=list)
+    _limits: list[str] = field(default_factory=list)
 
     def line(self, points: Sequence[tuple[float, float]], class_: str, name: str, *, dots: bool = False) -> None:
         """Draw a line through points, with a dot that tells its value on each if wanted."""
@@ -60,26 +61,18 @@ class Chart:
             self._parts.append(element("circle", note, cx=self._x(x), cy=self._y(y), r=3.2, class_=f"dot {class_}"))
 
     def limit(self, points: Sequence[tuple[float, float]], text: str) -> None:
-        """Draw a limit as a dashed line, with its text at the last point."""
+        """Draw a limit above all else as a dashed line, with its text at the last point."""
         path = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in points)
-        self._parts.append(element("polyline", _title(text), points=path, class_="limit"))
+        self._limits.append(element("polyline", _title(text), points=path, class_="limit"))
         x, y = points[-1]
         is_right = self._x(x) > self.width / 2
         anchor, shift = ("end", -4.0) if is_right else ("start", 4.0)
-        self._parts.append(
-            element(
-                "text",
-                escape(text),
-                x=self._x(x) + shift,
-                y=self._y(y) - 4.0,
-                text_anchor=anchor,
-                class_="limit-text",
-            )
-        )
+        place = {"x": self._x(x) + shift, "y": self._y(y) - 4.0, "text_anchor": anchor}
+        self._limits.append(element("text", escape(text), **place, class_="limit-text"))
 
     def svg(self) -> str:
         """The whole drawing."""
-        return _drawing(self.width, self.height, [*self._axes(), *self._parts], self.title)
+        return _drawing(self.width, self.height, [*self._axes(), *self._parts, *self._limits], self.title)
 
     def _x(self, value: float) -> float:
         return _LEFT + self.x(value) * (self.width - _LEFT - _RIGHT)
@@ -133,24 +126,22 @@ def row_chart(
     for number, (name, marks) in enumerate(rows):
         middle = _TOP + (number + 0.5) * _ROW
         parts.append(element("text", escape(name), x=left - 8, y=middle + 4, text_anchor="end", class_="row-name"))
-        parts.extend(_mark(mark, at(0.0) if mark.kind == "bar" else 0.0, at(mark.value), middle) for mark in marks)
+        parts.extend(_mark(mark, left, at(mark.value), middle) for mark in marks)
+        ends = sorted(at(mark.value) for mark in marks if mark.kind != "dot")
+        for mark in marks:
+            if mark.kind == "bar":
+                beside = at(mark.value) + 6
+                if ends[-1] < beside + _LETTER * len(mark.text):  # it would be written across the limit
+                    beside = ends[-1] + 6
+                parts.append(element("text", escape(mark.text), x=beside, y=middle + 4, class_="value"))
     return _drawing(width, height, parts, title)
 
 
-def _mark(mark: Mark, start: float, end: float, middle: float) -> str:
+def _mark(mark: Mark, left: float, end: float, middle: float) -> str:
     note = _title(mark.text)
     if mark.kind == "bar":
-        bar = element(
-            "rect",
-            note,
-            x=start,
-            y=middle - _BAR / 2,
-            width=end - start,
-            height=_BAR,
-            rx=2,
-            class_=f"bar {mark.class_}",
-        )
-        return bar + element("text", escape(mark.text), x=end + 6, y=middle + 4, class_="value")
+        place = {"x": left, "y": middle - _BAR / 2, "width": end - left, "height": _BAR}
+        return element("rect", note, **place, rx=2, class_=f"bar {mark.class_}")
     if mark.kind == "limit":
         return element("line", note, x1=end, x2=end, y1=middle - 9, y2=middle + 9, class_="limit-mark")
     return element("circle", note, cx=end, cy=middle, r=4.2, class_=f"dot {mark.class_}")
