@@ -5,7 +5,6 @@ import contextlib
 import gc
 import hashlib
 import os
-import signal
 import threading
 import weakref
 from collections.abc import Callable
@@ -16,45 +15,11 @@ import pytest
 
 import uploader
 from tests.uploader.faces import EACH, Face, both, lines
+from tests.uploader.gates import Gate, Meeting, SourceError, afailing_source, failing_source, open_all, opening
 from uploader.sealing import SealedBatch
 from uploader.testing import Recorded, ScriptedTransport, fake_time, refusal
 
 DIGESTS = [hashlib.sha256(line).hexdigest() for line in lines(100)]
-
-
-class Meeting:
-    """A place where requests wait until so many have come, on threads or on an event loop."""
-
-    def __init__(self, face: Face, count: int) -> None:
-        self.most = 0
-        self._face = face
-        self._count = count
-        self._inside = 0
-        self._threads = threading.Barrier(count, timeout=30)
-        self._tasks: asyncio.Barrier | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self, _: Recorded) -> Any:
-        return self._ameet() if self._face.is_async else self._meet()
-
-    def _enter(self, change: int) -> None:
-        with self._lock:
-            self._inside += change
-            self.most = max(self.most, self._inside)
-
-    def _meet(self) -> int:
-        self._enter(1)
-        self._threads.wait()
-        self._enter(-1)
-        return 201
-
-    async def _ameet(self) -> int:
-        self._tasks = self._tasks or asyncio.Barrier(self._count)
-        self._enter(1)
-        async with asyncio.timeout(30):
-            await self._tasks.wait()
-        self._enter(-1)
-        return 201
 
 
 @both
@@ -65,47 +30,6 @@ def test_so_many_requests_are_provably_in_flight_at_once(face: Face, count: int)
     receipts = face.call(transport, "upload_lines", lines(4 * count), max_in_flight=count, **EACH)
     assert [receipt.upload_id for receipt in receipts] == DIGESTS[: 4 * count]
     assert meeting.most == count
-
-
-class Gate:
-    """A request that waits until it is let through; `reached` says that it waits."""
-
-    def __init__(self, face: Face, answer: Any = 201) -> None:
-        self.reached = threading.Event()
-        self._face = face
-        self._answer = answer
-        self._open = threading.Event()
-
-    def open(self) -> None:
-        self._open.set()
-
-    def __call__(self, _: Recorded) -> Any:
-        if self._face.is_async:
-            return self._await()
-        self.reached.set()
-        assert self._open.wait(30)
-        return self._answer
-
-    async def _await(self) -> Any:
-        self.reached.set()
-        while not self._open.is_set():
-            await asyncio.sleep(0.001)
-        return self._answer
-
-
-def open_all(gates: list[Gate]) -> None:
-    for gate in gates:
-        gate.open()
-
-
-def opening(gate: Gate, then: Callable[[Recorded], Any] | int = 201) -> Callable[[Recorded], Any]:
-    """A request that is answered after it has opened a gate."""
-
-    def answer(_: Recorded) -> Any:
-        gate.open()
-        return then
-
-    return answer
 
 
 @both
@@ -214,20 +138,6 @@ def test_a_failure_also_ends_what_waits_to_be_repeated(face: Face) -> None:
             **EACH,
         )
     assert len(transport.requests) == 2
-
-
-class SourceError(Exception):
-    pass
-
-
-def failing_source(count: int, error: BaseException) -> Any:
-    yield from lines(count)
-    raise error
-
-
-async def afailing_source(count: int, error: BaseException) -> Any:
-    for line in failing_source(count, error):
-        yield line
 
 
 @pytest.mark.parametrize(
@@ -355,137 +265,6 @@ def test_nothing_of_a_batch_is_kept_by_an_error(face: Face, script: list[int], m
         assert [ref() for ref in references if ref() is not None] == []
     finally:
         gc.enable()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal to itself")
-def test_an_interrupt_lets_requests_end_and_reports_them() -> None:
-    """Ctrl-C while the calling thread waits: what is in flight ends, is reported, then the interrupt goes on."""
-    face = Face("sync")
-    gates = [Gate(face), Gate(face)]
-    reported: list[str] = []
-
-    def interrupt() -> None:
-        for gate in gates:
-            assert gate.reached.wait(30)
-        os.kill(os.getpid(), signal.SIGINT)
-        threading.Timer(0.05, open_all, [gates]).start()
-
-    helper = threading.Thread(target=interrupt)
-    helper.start()
-    transport = ScriptedTransport(gates)
-    with pytest.raises(KeyboardInterrupt):
-        face.call(
-            transport,
-            "upload_lines",
-            lines(20),
-            on_batch=lambda batch, _: reported.append(batch.digest),
-            max_in_flight=2,
-            **EACH,
-        )
-    helper.join()
-    assert reported == DIGESTS[:2]
-    assert len(transport.requests) == 2
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal to itself")
-def test_a_second_interrupt_is_obeyed_at_once() -> None:
-    face = Face("sync")
-    gate = Gate(face)
-
-    def interrupt() -> None:
-        assert gate.reached.wait(30)
-        os.kill(os.getpid(), signal.SIGINT)
-        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-
-    helper = threading.Thread(target=interrupt)
-    helper.start()
-    with pytest.raises(KeyboardInterrupt):
-        face.call(ScriptedTransport([gate]), "upload_lines", lines(2), **EACH)
-    helper.join()
-    gate.open()
-
-
-def test_an_interrupt_in_a_source_or_a_hook_lets_requests_end() -> None:
-    face = Face("sync")
-    reported: list[str] = []
-    with pytest.raises(KeyboardInterrupt):
-        face.call(
-            ScriptedTransport(),
-            "upload_lines",
-            failing_source(5, KeyboardInterrupt()),
-            on_batch=lambda batch, _: reported.append(batch.digest),
-            **EACH,
-        )
-    assert reported == DIGESTS[:4]
-
-
-async def cancelled_upload(script: list[Any], source: Any, when: Callable[[], bool], **arguments: Any) -> Any:
-    """Start an upload, cancel it once a condition holds, and return what was left of it."""
-    before = asyncio.all_tasks()
-    transport = ScriptedTransport(script)
-    async with uploader.AsyncTracesClient("key", "http://service.test", "", transport=transport) as client:
-        task = asyncio.create_task(client.upload_lines(source, **EACH, **arguments))
-        while not when():
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-    assert asyncio.all_tasks() == before
-    return transport
-
-
-async def test_a_cancellation_ends_requests_and_reports_what_was_stored() -> None:
-    gate = Gate(Face("async"))
-    reported: list[str] = []
-    await cancelled_upload(
-        [201, gate],
-        lines(50),
-        gate.reached.is_set,
-        max_in_flight=2,
-        on_batch=lambda batch, _: reported.append(batch.digest),
-    )
-    assert reported[0] == DIGESTS[0]
-    assert DIGESTS[1] not in reported
-
-
-async def test_a_cancellation_closes_an_async_source() -> None:
-    closed = False
-    waiting = False
-
-    async def source() -> Any:
-        nonlocal closed, waiting
-        try:
-            yield lines(1)[0]
-            waiting = True
-            await asyncio.sleep(3600)
-        finally:
-            closed = True
-
-    await cancelled_upload([], source(), lambda: waiting)
-    assert closed
-
-
-async def test_a_failure_ends_a_source_that_waits() -> None:
-    async def source() -> Any:
-        for line in lines(2):
-            yield line
-        await asyncio.sleep(3600)
-
-    async with uploader.AsyncTracesClient(
-        "key", "http://service.test", "", transport=ScriptedTransport([401])
-    ) as client:
-        with pytest.raises(uploader.UnauthorizedError):
-            await client.upload_lines(source(), **EACH)
-
-
-async def test_a_source_with_a_time_out_of_its_own_stays_in_one_task() -> None:
-    async def source() -> Any:
-        async with asyncio.timeout(60), asyncio.TaskGroup():
-            for line in lines(5):
-                yield line
-
-    async with uploader.AsyncTracesClient("key", "http://service.test", "", transport=ScriptedTransport()) as client:
-        assert len(await client.upload_lines(source(), **EACH)) == 5
 
 
 async def test_uploads_of_one_client_may_run_side_by_side() -> None:
