@@ -94,11 +94,13 @@ class _Compiler:
         for model in self._models.values():
             model.compiler = compile_flat
             fields = model.plan.fields.values()
+            depth = _depth(model, frozenset())
             model.gathered = (
                 not model.plan.computed
                 and all(field.exclude_if is None or is_pure(field.exclude_if) for field in fields)
-                and _depth(model, frozenset()) <= SIMPLE_DEPTH
+                and depth <= SIMPLE_DEPTH
             )
+            model.levels = SIMPLE_DEPTH // depth if model.recursive and depth <= SIMPLE_DEPTH else 0
         return writer
 
     def _writer(self, schema: CoreSchema) -> Writer:
@@ -222,7 +224,10 @@ def _hook_of(shape: Shape) -> Hook | None:
 
 def _depth(writer: Writer, above: frozenset[int]) -> int:
     """Containers inside each other in a simple value; beyond any bound where a class holds itself or is unknown."""
-    if id(writer) in above or type(writer) is Writer:
+    if type(writer) is Writer:
         return SIMPLE_DEPTH + 1
+    if id(writer) in above and isinstance(writer, ModelWriter):
+        writer.recursive = True  # which counts its levels when it is written
+        return 0
     inner = above | {id(writer)}
     return writer.depth + max((_depth(child, inner) for child in writer.children()), default=0)

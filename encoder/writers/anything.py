@@ -46,7 +46,15 @@ class AnyWriter(Writer):
         if type(value) in WALKED or type(value) is str:
             return HEAVY
         plan = self._plan(value)
-        return UNKNOWN if plan is None else plan.simple(value, run)
+        if plan is None:
+            return UNKNOWN
+        if run.under_any or run.level:
+            return HEAVY  # or the depth of a simple value would have no bound
+        run.under_any = True
+        try:
+            return plan.simple(value, run)
+        finally:
+            run.under_any = False
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Walk the tree; a part of it that nothing is known of is dumped by pydantic, by itself."""

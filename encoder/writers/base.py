@@ -63,7 +63,8 @@ KEYS_AT_ONCE: Final = 1024
 # orjson writes 254 containers inside each other, in a whole document.
 MAX_DEPTH: Final = 254
 
-# Simple values hold fewer containers inside each other than this.
+# Simple values hold no more containers inside each other than this; a class that holds itself may add as many, and so
+# may a model under `Any`.
 SIMPLE_DEPTH: Final = 50
 
 
@@ -100,6 +101,8 @@ class Run:
         active: ids of the models being written, to find one that holds itself.
         memo: what costly computed fields share within one record.
         block: the columns of the simple values that are held.
+        level: how many models of classes that can hold themselves the simple form that is being made is inside of.
+        under_any: whether the simple form of a model under `Any` is being made.
     """
 
     arguments: Mapping[str, Any]
@@ -114,6 +117,8 @@ class Run:
     variant: tuple[bool, bool | None] = (False, None)
     context: Any = None
     block: Block = field(init=False)
+    under_any: bool = False
+    level: int = 0
     _counted: int = 0
     _size: int = 0
 

@@ -11,7 +11,7 @@ from encoder.writers.base import MAX_DEPTH, SIMPLE_DEPTH, Label, Run, Unwritable
 _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY
 
 # Simple values hold so few containers inside each other that up to here nothing needs to be counted.
-_SHALLOW: Final = MAX_DEPTH - SIMPLE_DEPTH
+_SHALLOW: Final = MAX_DEPTH - 3 * SIMPLE_DEPTH
 
 
 def dumps(value: Any, depth: int) -> bytes:

@@ -77,7 +77,7 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     source.add(1, f"if type(model) is not {source.bind(writer.plan.cls)}: return UNKNOWN", "values = model.__dict__")
     source.add(1, f"if tuple(values) != {names}: return {source.bind(writer.slow)}(model, run)")
     if writer.plan.takes_extras:
-        source.add(1, "if extras_of(model): return HEAVY")
+        source.add(1, "extras = extras_of(model)")
     if fields:
         targets = "".join(f"v{index}, " for index in range(len(fields)))
         source.add(1, f"{targets.rstrip()} = values.values()")
@@ -85,7 +85,10 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     for index, plan in enumerate(fields):
         if not plan.excluded:
             _field(source, f"v{index}", plan, exclude_none, plan.alias if aliased else plan.name)
-    source.add(1, f"if weight > {2 * MAX_WEIGHT}: return HEAVY", "run.weight += weight", "return out")
+    source.add(1, f"if weight > {2 * MAX_WEIGHT}: return HEAVY", "run.weight += weight")
+    if writer.plan.takes_extras:
+        source.add(1, f"if extras and not {source.bind(writer.add_extras)}(out, extras, run): return HEAVY")
+    source.add(1, "return out")
     return source.function()
 
 
@@ -116,10 +119,13 @@ def _value(source: Source, indent: int, value: str, writer: Writer, put: str) ->
         source.add(indent, f"if type({value}) is not str or {value} not in {known}: return HEAVY", f"{put}{value}")
     elif isinstance(writer, ColumnWriter):
         _column(source, indent, value, writer, put)
-    elif isinstance(writer, ModelWriter):
+    elif isinstance(writer, ModelWriter) and not writer.recursive:
         _call(source, indent, value, source.bind(writer.flat(source.variant)), put)
     elif isinstance(writer, TaggedWriter) and writer.told_by_literals():
-        flats = {cls: member.flat(source.variant) for cls, (_, member) in writer.members.items()}
+        flats = {
+            cls: member.simple if member.recursive else member.flat(source.variant)
+            for cls, (_, member) in writer.members.items()
+        }
         source.add(indent, f"flat = {source.bind(flats)}.get(type({value}))", "if flat is None: return HEAVY")
         _call(source, indent, value, "flat", put)
     elif isinstance(writer, ListWriter):

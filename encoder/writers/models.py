@@ -1,6 +1,6 @@
 """Models: the simple form of a small instance, and the steps of any."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -22,15 +22,18 @@ Variant = tuple[bool, bool | None]
 class ModelWriter(Writer):
     """Writes the instances of exactly one class."""
 
-    __slots__ = ("_flats", "compiler", "gathered", "plan")
+    __slots__ = ("_flats", "compiler", "gathered", "levels", "plan", "recursive")
 
     depth = 1
 
     def __init__(self, plan: ClassPlan) -> None:
         """Args: what is known of the class; its fields may be filled in later."""
         self.plan = plan
-        # Whether an instance may have a simple form: nothing of it is unknown, computed or holds the class again.
+        # Whether an instance may have a simple form: nothing of it is unknown or computed.
         self.gathered = False
+        # Whether the class can hold itself, and then how many levels of it a simple form may have.
+        self.recursive = False
+        self.levels = 0
         # Makes the function that gives simple forms; None has `slow` give them.
         self.compiler: Callable[[ModelWriter, Variant], Flat] | None = None
         self._flats: dict[Variant, Flat] = {}
@@ -38,7 +41,8 @@ class ModelWriter(Writer):
     def children(self) -> tuple[Writer, ...]:
         """The writers of the fields that are written."""
         fields = (*self.plan.fields.values(), *self.plan.computed)
-        return tuple(field.writer for field in fields if not field.excluded)
+        extra = (self.plan.extra,) if self.plan.takes_extras else ()
+        return (*(field.writer for field in fields if not field.excluded), *extra)
 
     def flat(self, variant: Variant) -> Flat:
         """The function that gives simple forms in a run of this variant."""
@@ -52,14 +56,22 @@ class ModelWriter(Writer):
         """A dict of the fields' simple forms."""
         if not self.gathered or run.exclude_unset:
             return HEAVY if type(value) is self.plan.cls else UNKNOWN
-        return self.flat(run.variant)(value, run)
+        if not self.levels:
+            return self.flat(run.variant)(value, run)
+        if run.level >= self.levels:
+            return HEAVY
+        run.level += 1
+        try:
+            return self.flat(run.variant)(value, run)
+        finally:
+            run.level -= 1
 
     def slow(self, value: Any, run: Run) -> Any:
         """The simple form, whatever the order of the fields in the instance; the model of what is compiled."""
         plan = self.plan
         if type(value) is not plan.cls:
             return UNKNOWN
-        if (plan.takes_extras and extras_of(value)) or not plan.fields.keys() <= value.__dict__.keys():
+        if not plan.fields.keys() <= value.__dict__.keys():
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         aliased = plan.by_alias if run.by_alias is None else run.by_alias
@@ -75,7 +87,23 @@ class ModelWriter(Writer):
                 return HEAVY
             members[field.alias if aliased else name] = written
         run.weight += FIELD_WEIGHT * len(members)
-        return members
+        extras = extras_of(value) if plan.takes_extras else None
+        return HEAVY if extras and not self.add_extras(members, extras, run) else members
+
+    def add_extras(self, members: dict[str, Any], extras: Mapping[str, Any], run: Run) -> bool:
+        """Add the simple forms of what the class does not declare; whether all of it has one, under keys of its own."""
+        plan = self.plan
+        for name, value in tuple(extras.items()):
+            if name in plan.taken or not is_writable_key(name):
+                return False
+            if value is None and run.exclude_none:
+                continue
+            written = plan.extra.simple(value, run)
+            if written is HEAVY or written is UNKNOWN:
+                return False
+            run.weight += FIELD_WEIGHT
+            members[name] = written
+        return True
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the model field by field."""

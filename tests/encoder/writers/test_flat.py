@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from encoder.columns import BoolColumn, FloatColumn, IntColumn
 from encoder.conditions import pure
+from encoder.encode import to_json
 from encoder.plan import plan_of
 from encoder.writers.base import HEAVY, TEXT_SLICE, UNKNOWN, Run
 from encoder.writers.calls import dumps
@@ -51,6 +52,7 @@ NODES = [
     Node(),
     Node(parent=3, parts=[Part(), Part(text="é")], floats=np.array([0.12345, -0.0, 2.5])),
     Node(ids=[], mask=[], floats=[], info={"a": [1, None, {"b": True}]}),
+    Node(extra={"a": [1]}, another=None, third=Part(text="under Any")),
     Node(ids=np.array([2**40]), floats=np.array([np.nan, 1e300])),
 ]
 
@@ -94,7 +96,8 @@ def test_what_is_not_as_declared_has_no_simple_form(changes: dict[str, Any]) -> 
 
 
 def test_extras_another_order_and_a_missing_field() -> None:
-    assert plan().simple(Node(extra=1), Run({})) is HEAVY
+    for odd in ({"extra": object()}, {"otherName": 1}, {"extra": ["x" * 99_999]}):
+        assert plan().simple(Node(**odd), Run({})) is HEAVY
     missing = Node()
     del missing.__dict__["score"]
     assert plan().simple(missing, Run({})) is HEAVY
@@ -118,3 +121,24 @@ def test_field_names_never_reach_the_source() -> None:
     found = plan_of(odd)
     assert found is not None
     assert dumps(found.simple(model, Run({})), 0) == orjson.dumps(model.model_dump(mode="json"))
+
+
+class Tree(BaseModel):
+    number: int = 1
+    ids: IntColumn = Field(default_factory=lambda: np.array([1, 2], dtype=np.int32))
+    left: "Tree | None" = None
+    trees: list["Tree"] = []
+
+
+def test_a_class_that_holds_itself_has_simple_forms_of_a_few_levels() -> None:
+    found = plan_of(Tree)
+    assert found is not None
+    deep = shallow = Tree(left=Tree(trees=[Tree(), Tree(left=Tree())]))
+    for _ in range(60):
+        deep = Tree(left=deep)
+    run = Run({})
+    compiled = dumps(found.simple(shallow, run), 0)
+    assert b"".join(run.block.fill(compiled)) == orjson.dumps(shallow.model_dump(mode="json"))
+    assert found.simple(deep, run) is HEAVY
+    assert run.level == 0
+    assert to_json(deep) == orjson.dumps(deep.model_dump(mode="json"))
