@@ -17,6 +17,7 @@ from uploader.batching import aseal_lines, aseal_records
 from uploader.blocking import in_thread
 from uploader.flow import Delivery
 from uploader.lines import file_lines, refuse_long_lines
+from uploader.loop_thread import LoopThread
 from uploader.models import UploadReceipt
 from uploader.options import RecordHook, UploadArguments, UploadOptions
 from uploader.pumps import RetryHook, apump
@@ -35,7 +36,8 @@ Receipts: TypeAlias = list[UploadReceipt]
 class AsyncTracesClient(AsyncReader):
     """Uploads to the traces service and reads back on an event loop; use it as an asynchronous context manager.
 
-    It never encodes, hashes, compresses or touches a file on the event loop.
+    It never encodes, hashes, compresses, touches a file or a socket on the event loop: requests are made on another
+    one, in a thread of the client's own, which starts with the first of them. Hooks run on the caller's loop.
 
     Each setting is the argument if it is given, even empty; else the environment's (PRIME_API_KEY,
     PRIME_TRACES_URL, PRIME_TEAM_ID); else that of `~/.prime/config.json`.
@@ -45,7 +47,7 @@ class AsyncTracesClient(AsyncReader):
         base_url: the service's address; a trailing `/` or `/api/v1` does not matter.
         team_id: the team that uploads are for.
         timeout: seconds for each step of an exchange, or httpx's own object.
-        transport: an httpx transport to use instead of the network.
+        transport: an httpx transport to use instead of the network, always from the client's own thread.
 
     Raises:
         ConfigurationError: a setting cannot be used. A missing key is raised by the first method that needs it.
@@ -63,11 +65,12 @@ class AsyncTracesClient(AsyncReader):
         super().__init__(api_key, base_url, team_id)
         check_transport(transport, "handle_async_request")
         self._http = httpx.AsyncClient(**http_options(timeout), transport=transport)
+        self._network = LoopThread("uploader-network")
         self._never = asyncio.Event()
 
     async def aclose(self) -> None:
         """Close the connections; the client cannot be used any more."""
-        await self._http.aclose()
+        await self._network.aclose(self._http.aclose)
 
     async def __aenter__(self) -> Self:
         return self
@@ -159,6 +162,6 @@ class AsyncTracesClient(AsyncReader):
 
     def _new_upload(self, options: UploadOptions, on_record_error: RecordHook | None = None) -> AsyncUpload:
         async def deliver(delivery: Delivery, stop: asyncio.Event, on_retry: RetryHook) -> None:
-            await apump(self._upload_flow(delivery, options), self._http, stop, on_retry)
+            await apump(self._upload_flow(delivery, options), self._exchange, stop, on_retry)
 
         return AsyncUpload(deliver, options, on_record_error)

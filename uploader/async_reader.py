@@ -12,7 +12,10 @@ from uploader import reading
 from uploader.arguments import usable_path
 from uploader.blocking import in_thread
 from uploader.downloads import RawFile, RawMemory
+from uploader.errors import TransportError
+from uploader.exchange import RawTarget, Request, Response
 from uploader.flow import Flow
+from uploader.loop_thread import LoopThread
 from uploader.models import (
     EpisodeDetail,
     EpisodeListPage,
@@ -26,7 +29,7 @@ from uploader.models import (
     TraceNodePage,
     TraceSummary,
 )
-from uploader.pumps import apump
+from uploader.pumps import apump, exchange
 from uploader.reading import Question
 from uploader.session import Session
 
@@ -38,6 +41,7 @@ class AsyncReader(Session):
     """The reading half of AsyncTracesClient; nothing of it blocks the event loop."""
 
     _http: httpx.AsyncClient
+    _network: LoopThread
     _never: asyncio.Event
 
     # Reading back: traces
@@ -123,7 +127,10 @@ class AsyncReader(Session):
         return await self._ask(reading.run_steps(run_id))
 
     async def _drive(self, flow: Flow[ResultT]) -> ResultT:
-        return await apump(flow, self._http, self._never)
+        return await apump(flow, self._exchange, self._never)
+
+    async def _exchange(self, request: Request, target: RawTarget | None) -> Response | TransportError:
+        return await self._network.call(exchange, self._http, request, target)
 
     async def _ask(self, question: Question[ModelT]) -> ModelT:
         return await self._drive(self._ask_flow(question))

@@ -7,7 +7,7 @@ allows. What the HTTP library raises becomes a TransportError here, at the seam.
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TypeVar
 
 import httpx
@@ -23,6 +23,8 @@ logger = logging.getLogger("uploader")
 
 ResultT = TypeVar("ResultT")
 RetryHook = Callable[[Sleep], None]
+AsyncExchange = Callable[[Request, RawTarget | None], Awaitable[Response | TransportError]]
+"""Does one exchange, wherever the sockets are."""
 
 _WRITE_BYTES = 1024 * 1024
 """How much of a download is gathered for one trip to a thread."""
@@ -65,9 +67,9 @@ def pump(
 
 
 async def apump(
-    flow: Flow[ResultT], client: httpx.AsyncClient, stop: asyncio.Event, on_retry: RetryHook | None = None
+    flow: Flow[ResultT], exchange: AsyncExchange, stop: asyncio.Event, on_retry: RetryHook | None = None
 ) -> ResultT:
-    """Drive a flow to its end on the event loop; the work of dividing is done off it.
+    """Drive a flow to its end on the event loop; exchanges and the work of dividing are done elsewhere.
 
     Raises:
         StoppedError: `stop` was set, and the flow wanted another request. The first is always made: what was started
@@ -87,7 +89,7 @@ async def apump(
                 if begun and stop.is_set():
                     raise StoppedError
                 begun = True
-                reply = await _asend(client, step.request, step.target)
+                reply = await exchange(step.request, step.target)
             case Sleep():
                 _announce(step, on_retry)
                 await get_clock().asleep(step.delay_s, stop)
@@ -120,7 +122,8 @@ def _send(client: httpx.Client, request: Request, target: RawTarget | None) -> R
         return _transport_error(exc, request)
 
 
-async def _asend(client: httpx.AsyncClient, request: Request, target: RawTarget | None) -> Response | TransportError:
+async def exchange(client: httpx.AsyncClient, request: Request, target: RawTarget | None) -> Response | TransportError:
+    """One exchange on the running event loop. That there was no answer is a value, for the flow to judge."""
     content = None if request.body is None else _pieces(request.body)
     try:
         async with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
 from encoder.synthetic import synthetic_episode
@@ -30,6 +31,18 @@ class Threads:
 
     def note(self, work: str) -> None:
         self.of[work].add(threading.get_ident())
+
+
+class NotedNetwork(httpx.AsyncHTTPTransport):
+    """The network, which notes from where it is used."""
+
+    def __init__(self, threads: Threads) -> None:
+        super().__init__()
+        self._threads = threads
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self._threads.note("send")
+        return await super().handle_async_request(request)
 
 
 class Noted:
@@ -75,7 +88,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Threads:
 
 
 @pytest.mark.parametrize("is_async_source", [False, True], ids=["sync source", "async source"])
-async def test_nothing_is_encoded_hashed_or_compressed_on_the_loop(
+async def test_nothing_is_encoded_hashed_compressed_or_sent_on_the_loop(
     tmp_path: Path, threads: Threads, is_async_source: bool
 ) -> None:
     episodes = [synthetic_episode(seed, target_bytes=400_000) for seed in range(4)]
@@ -87,7 +100,7 @@ async def test_nothing_is_encoded_hashed_or_compressed_on_the_loop(
             yield record
 
     with ReceiverProcess(tmp_path, KEY) as receiver:
-        async with AsyncTracesClient(KEY, receiver.url, "") as client:
+        async with AsyncTracesClient(KEY, receiver.url, "", transport=NotedNetwork(threads)) as client:
             await client.upload_records(
                 pulled() if is_async_source else records,
                 line_format="episode",
@@ -96,7 +109,7 @@ async def test_nothing_is_encoded_hashed_or_compressed_on_the_loop(
             )
             stored = [await client.get_episode_raw(episode.id) for episode in episodes]
     assert stored == [oracle(episode) for episode in episodes]
-    assert threads.of.keys() == {"encode", "hash", "compress"}
+    assert threads.of.keys() == {"encode", "hash", "compress", "send"}
     for work, where in threads.of.items():
         assert threading.get_ident() not in where, f"the event loop had to {work}"
     assert reported == {threading.get_ident()}

@@ -235,7 +235,8 @@ def test_no_more_batches_are_alive_than_may_be_in_flight_and_one(face: Face, mon
 
     monkeypatch.setattr("uploader.sealing.SealedBatch", sealed_batch)
     with fake_time():
-        face.call(ScriptedTransport([503, 500, 201] * 20), "upload_lines", lines(60), max_in_flight=3, **EACH)
+        transport = ScriptedTransport([503, 500, 201] * 20)
+        face.call(transport, "upload_lines", lines(60), max_in_flight=3, max_attempts=100, **EACH)
     assert most <= 4
     assert alive == set()
 
