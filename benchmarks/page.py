@@ -43,7 +43,7 @@ def page(results: Results) -> str:
         ),
         _section(
             "Stalls against size",
-            "worst: the median over the runs of each run's worst tick. control: a thread that only counts and gives way "
+            "worst: the median of the runs' worst ticks. control: a thread that only counts and gives way "
             "as the encoder does, in the same minutes. The dashed line is the limit.",
             plots.size_plots(results),
             [stalls],
