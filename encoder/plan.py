@@ -93,13 +93,8 @@ class _Compiler:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
         for model in self._models.values():
             model.compiler = compile_flat
-            fields = model.plan.fields.values()
             depth = _depth(model, frozenset())
-            model.gathered = (
-                not model.plan.computed
-                and all(field.exclude_if is None or is_pure(field.exclude_if) for field in fields)
-                and depth <= SIMPLE_DEPTH
-            )
+            model.gathered = depth <= SIMPLE_DEPTH and _may_be_simple(model.plan)
             model.levels = SIMPLE_DEPTH // depth if model.recursive and depth <= SIMPLE_DEPTH else 0
         return writer
 
@@ -189,8 +184,7 @@ class _Compiler:
     def _field(self, field: Field) -> FieldPlan:
         resolved = self._schemas.resolve(field.schema)
         writer = self._resolved(resolved)
-        nullable = resolved.nullable and type(writer) is not Writer
-        return FieldPlan(field.name, field.alias, writer, nullable, field.excluded, field.exclude_if)
+        return FieldPlan(field.name, field.alias, writer, resolved.nullable, field.excluded, field.exclude_if)
 
     def _computed(self, field: Field) -> FieldPlan:
         plan = self._field(field)
@@ -222,10 +216,20 @@ def _hook_of(shape: Shape) -> Hook | None:
     return None if overridden else hook
 
 
+def _may_be_simple(plan: ClassPlan) -> bool:
+    """Whether an instance may have a simple form: no field needs pydantic, no function runs that must run once only."""
+    written = [field for field in plan.fields.values() if not field.excluded]
+    known = all(type(field.writer) is not Writer or field.nullable for field in written)
+    pure = all(not field.exclude_if or is_pure(field.exclude_if) for field in written)
+    return (
+        known
+        and pure
+        and (not plan.computed or (plan.hook is not None and all(field.serializer for field in plan.computed)))
+    )
+
+
 def _depth(writer: Writer, above: frozenset[int]) -> int:
-    """Containers inside each other in a simple value; beyond any bound where a class holds itself or is unknown."""
-    if type(writer) is Writer:
-        return SIMPLE_DEPTH + 1
+    """Containers inside each other in a simple value, one level of a class that holds itself."""
     if id(writer) in above and isinstance(writer, ModelWriter):
         writer.recursive = True  # which counts its levels when it is written
         return 0

@@ -15,8 +15,9 @@ from encoder.arguments import is_plain, refuse_unknown
 from encoder.errors import EncodeError
 from encoder.plan import plan_of
 from encoder.schema import infer, is_model
-from encoder.writers.base import Label, Run, Steps, Unwritable
-from encoder.writers.calls import locate
+from encoder.writers.base import Label, Run, Steps, Unwritable, Verdict
+from encoder.writers.calls import dumps, locate
+from encoder.writers.models import ModelWriter
 from encoder.writers.trees import write_tree
 
 # Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
@@ -64,13 +65,26 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
 def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
     """The steps of the record: by plan, or, where there is none, of what pydantic dumps at once."""
     steps = None
-    if is_plain(arguments):
-        plan = plan_of(type(model))
-        if plan is not None:
-            steps = plan.steps(model, run, arguments.get("include"), arguments.get("exclude"), 0)
+    plan = plan_of(type(model)) if is_plain(arguments) else None
+    if plan is not None:
+        include, exclude = arguments.get("include"), arguments.get("exclude")
+        if include is None and exclude is None and _write_small(plan, model, run):
+            return
+        steps = plan.steps(model, run, include, exclude, 0)
     if steps is None:
         steps = write_tree(_dump_whole(model, arguments), run, 0)
     yield from steps
+
+
+def _write_small(plan: ModelWriter, model: BaseModel, run: Run) -> bool:
+    """Write a small record by one call, and say whether it was one."""
+    written = plan.simple(model, run)
+    if isinstance(written, Verdict):
+        run.block.forget()
+        return False
+    text = dumps(written, 0)
+    run.out.extend(run.block.fill(text) if run.block.order else [text])
+    return True
 
 
 def _dump_whole(model: BaseModel, arguments: dict[str, Any]) -> Any:

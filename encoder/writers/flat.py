@@ -14,6 +14,7 @@ import numpy as np
 from encoder.blocks import JOINABLE, MARK
 from encoder.columns import ColumnKind
 from encoder.schema import extras_of
+from encoder.tokens import finish
 from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
 from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
 from encoder.writers.fields import FieldPlan
@@ -21,6 +22,9 @@ from encoder.writers.lists import ListWriter
 from encoder.writers.models import Flat, ModelWriter, Variant
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import TaggedWriter
+
+# What a hook adds: it looks at what is small, but at all of it.
+_HOOK_WEIGHT: Final = 2000
 
 # The list of a `Block` that holds the columns of a kind.
 _HELD: Final = {ColumnKind.INTS: "ints", ColumnKind.BOOLS: "bools", ColumnKind.FLOATS: "floats"}
@@ -40,6 +44,7 @@ class Source:
             "Verdict": Verdict,
             "ndarray": np.ndarray,
             "extras_of": extras_of,
+            "finish": finish,
             "EMPTY": [],
         }
 
@@ -81,15 +86,32 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     if fields:
         targets = "".join(f"v{index}, " for index in range(len(fields)))
         source.add(1, f"{targets.rstrip()} = values.values()")
-    source.add(1, "out = {}", f"weight = {FIELD_WEIGHT * len(fields)}")
+    weight = FIELD_WEIGHT * len(fields) + (_HOOK_WEIGHT if writer.plan.computed else 0)
+    source.add(1, "out = {}", f"weight = {weight}")
     for index, plan in enumerate(fields):
         if not plan.excluded:
             _field(source, f"v{index}", plan, exclude_none, plan.alias if aliased else plan.name)
     source.add(1, f"if weight > {2 * MAX_WEIGHT}: return HEAVY", "run.weight += weight")
     if writer.plan.takes_extras:
         source.add(1, f"if extras and not {source.bind(writer.add_extras)}(out, extras, run): return HEAVY")
+    if writer.plan.computed:
+        _computed(source, writer, exclude_none, aliased)
     source.add(1, "return out")
     return source.function()
+
+
+def _computed(source: Source, writer: ModelWriter, exclude_none: bool, aliased: bool) -> None:
+    """The computed fields, all of them by the hook; last, since they are worth something only if all else is simple."""
+    plan = writer.plan
+    source.add(1, "if run.computed:", f"    known = finish({source.bind(plan.hook)}(model, run.memo))")
+    for index, field in enumerate(plan.computed):
+        value = f"w{index}"
+        source.add(2, f"if {source.bind(field.name)} not in known: return HEAVY")
+        source.add(2, f"{value} = known[{source.bind(field.name)}]", f"if {value} is None:")
+        put = f"out[{source.bind(field.alias if aliased else field.name)}] = "
+        source.add(3, "pass" if exclude_none else f"{put}None" if field.nullable else "return HEAVY")
+        source.add(2, "else:")
+        _value(source, 3, value, field.writer, put)
 
 
 def _field(source: Source, value: str, plan: FieldPlan, exclude_none: bool, key: str) -> None:
@@ -119,13 +141,10 @@ def _value(source: Source, indent: int, value: str, writer: Writer, put: str) ->
         source.add(indent, f"if type({value}) is not str or {value} not in {known}: return HEAVY", f"{put}{value}")
     elif isinstance(writer, ColumnWriter):
         _column(source, indent, value, writer, put)
-    elif isinstance(writer, ModelWriter) and not writer.recursive:
-        _call(source, indent, value, source.bind(writer.flat(source.variant)), put)
+    elif isinstance(writer, ModelWriter):
+        _call(source, indent, value, source.bind(_function_of(writer, source.variant)), put)
     elif isinstance(writer, TaggedWriter) and writer.told_by_literals():
-        flats = {
-            cls: member.simple if member.recursive else member.flat(source.variant)
-            for cls, (_, member) in writer.members.items()
-        }
+        flats = {cls: _function_of(member, source.variant) for cls, (_, member) in writer.members.items()}
         source.add(indent, f"flat = {source.bind(flats)}.get(type({value}))", "if flat is None: return HEAVY")
         _call(source, indent, value, "flat", put)
     elif isinstance(writer, ListWriter):
@@ -160,3 +179,8 @@ def _simple(source: Source, indent: int, value: str, writer: Writer, put: str) -
 
 def _call(source: Source, indent: int, value: str, function: str, put: str) -> None:
     source.add(indent, f"simple = {function}({value}, run)", "if type(simple) is Verdict: return HEAVY", f"{put}simple")
+
+
+def _function_of(writer: ModelWriter, variant: Variant) -> Flat:
+    """What gives the simple form of a nested model: the compiled function itself, where nothing stands before it."""
+    return writer.flat(variant) if writer.gathered and not writer.recursive else writer.simple

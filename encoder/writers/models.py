@@ -71,7 +71,7 @@ class ModelWriter(Writer):
         plan = self.plan
         if type(value) is not plan.cls:
             return UNKNOWN
-        if not plan.fields.keys() <= value.__dict__.keys():
+        if plan.computed or not plan.fields.keys() <= value.__dict__.keys():
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         aliased = plan.by_alias if run.by_alias is None else run.by_alias
