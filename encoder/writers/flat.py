@@ -33,8 +33,9 @@ _HELD: Final = {ColumnKind.INTS: "ints", ColumnKind.BOOLS: "bools", ColumnKind.F
 class Source:
     """Source text of one function, and the constants that it names."""
 
-    def __init__(self, variant: Variant) -> None:
-        """Args: the variant that the function is for."""
+    def __init__(self, name: str, variant: Variant) -> None:
+        """Args: what a profile calls the function's file, and the variant that it is for."""
+        self._name = name
         self.variant = variant
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {
@@ -61,7 +62,7 @@ class Source:
     def function(self) -> Flat:
         """The compiled function, which is called `flat`."""
         namespace = dict(self.constants)
-        exec(compile("\n".join(self.lines), "<a flat writer>", "exec"), namespace)  # noqa: S102 - no name of a user's is in it
+        exec(compile("\n".join(self.lines), self._name, "exec"), namespace)  # noqa: S102 - no name of a user's is in it
         made: Flat = namespace["flat"]
         return made
 
@@ -76,7 +77,7 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     exclude_none = variant[0]
     aliased = writer.plan.by_alias if variant[1] is None else variant[1]
     fields = tuple(writer.plan.fields.values())
-    source = Source(variant)
+    source = Source(f"<flat {writer.plan.cls.__qualname__}>", variant)
     names = source.bind(tuple(plan.name for plan in fields))
     source.add(0, "def flat(model, run):")
     source.add(1, f"if type(model) is not {source.bind(writer.plan.cls)}: return UNKNOWN", "values = model.__dict__")
