@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from encoder.encode import to_json
-from encoder.plan import plan_of
+from encoder.plan import plan_of, prepare
 from encoder.records import Episode, TaskData
 from encoder.writers.base import Writer
 from encoder.writers.columns import ColumnWriter
@@ -180,3 +180,23 @@ def test_a_field_missing_deep_inside_of_a_union_is_warned_of_as_pydantic_does(si
         expected = orjson.dumps(holder.model_dump(mode="json"))
     with pytest.warns(UserWarning, match="Expected 2 fields but got 1"):
         assert to_json(holder) == expected
+
+
+def test_a_prepared_class_is_compiled_before_its_first_encoding() -> None:
+    class Part(BaseModel):
+        number: int = 1
+
+    class Whole(BaseModel):
+        part: Part = Part()
+
+    prepare(Whole, exclude_none=True)
+    plan = plan_of(Whole)
+    assert plan is not None
+    part = plan.plan.fields["part"].writer
+    assert isinstance(part, ModelWriter)
+    assert set(plan._flats) == set(part._flats) == {(True, None)}
+
+
+def test_preparing_a_class_that_writes_itself_does_nothing() -> None:
+    prepare(Rooted)
+    assert to_json(Rooted([1])) == b"[1]"
