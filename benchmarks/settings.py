@@ -10,7 +10,7 @@ TOKENS_PER_NODE: Final = (40, 900, 8000)
 MEMORY_SIZES_MB: Final = (8.4, 35.0, 133.0)
 LARGE_MEMORY_SIZES_MB: Final = (1000.0,)
 
-_ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 5}
+_ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 3}
 _ROUNDS_OF_LARGE: Final = 3
 _RUNS_OF_SLOW_WAYS: Final = 3
 _RUNS_OF_SHAPES: Final = 3

@@ -11,15 +11,19 @@ import pytest
 
 from benchmarks.measuring import Benchmark, advance, facts, measured_s, note_stalls
 from benchmarks.progress import Progress
+from benchmarks.settings import Settings
 from encoder.trials import Trials
 
 pytestmark = pytest.mark.benchmark(timer=measured_s)
 
+PLAIN_MB = 35.0
 CHILD = Path(__file__).with_name("memory_child.py")
 
 
 @pytest.mark.parametrize("way", ["plain", "to_json", "iter_json"])
-def test_memory(benchmark: Benchmark, memory_size_mb: float, way: str, progress: Progress) -> None:
+def test_memory(benchmark: Benchmark, memory_size_mb: float, way: str, settings: Settings, progress: Progress) -> None:
+    if way == "plain" and memory_size_mb > PLAIN_MB and not settings.large:
+        pytest.skip("the plain way takes long under tracemalloc: with --large")
     progress(f"memory of {way}: {memory_size_mb:g} MB")
     found: dict[str, Any] = {}
 
