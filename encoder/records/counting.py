@@ -7,12 +7,14 @@ The three counts of a trace, and an episode's three sums, are properties; each w
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from encoder.tokens import Call, Node, TokenCounts, count_tokens, finish
 
-Memo = dict[int, tuple[object, object]]
-"""What was found out about an object during one record: by its id, together with the object, which keeps it alive."""
+Memo = dict[str, Any]
+"""What was found out during one record."""
+
+_KEY: Final = "token counts"
 
 _memo: ContextVar[Memo | None] = ContextVar("token_counts", default=None)
 
@@ -52,12 +54,18 @@ def counts_in_steps(trace: Countable, memo: Memo) -> Generator[None, None, Token
         trace: the trace.
         memo: looked into first, and told the counts.
     """
-    known = memo.get(id(trace))
-    if known is not None and isinstance(known[1], TokenCounts):
-        return known[1]
-    found = yield from count_tokens(trace.nodes, trace.calls)
-    memo[id(trace)] = (trace, found)
-    return found
+    # Positions by id, and numbers in a row: ten thousand small objects would set the garbage collector off. The record
+    # keeps its traces alive meanwhile, so ids stay theirs.
+    positions: dict[int, int]
+    numbers: list[int]
+    positions, numbers = memo.setdefault(_KEY, ({}, []))
+    position = positions.get(id(trace))
+    if position is None:
+        found = yield from count_tokens(trace.nodes, trace.calls)
+        positions[id(trace)] = len(numbers)
+        numbers += found
+        return found
+    return TokenCounts(*numbers[position : position + len(TokenCounts._fields)])
 
 
 def has_own_counts(cls: type, owner: type) -> bool:

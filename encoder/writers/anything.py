@@ -27,10 +27,7 @@ class AnyWriter(Writer):
         self._plan_of = plan_of
 
     def is_whole(self, value: Any) -> bool:
-        """Whether every model inside is."""
-        kind = type(value)
-        if kind in WALKED:
-            return all(map(self.is_whole, tuple(value.values() if kind is dict else value)))
+        """Whether the value is, if it is a model; containers may be huge, and rarely hold models."""
         plan = self._plan(value)
         return plan is None or plan.is_whole(value)
 

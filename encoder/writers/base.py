@@ -109,7 +109,7 @@ class Run:
     out: list[bytes] = field(default_factory=list)
     weight: int = 0
     active: set[int] = field(default_factory=set)
-    memo: dict[int, tuple[object, object]] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict)
     exclude_none: bool = False
     exclude_unset: bool = False
     computed: bool = True

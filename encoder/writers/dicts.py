@@ -45,7 +45,7 @@ class DictWriter(Writer):
 
     def is_whole(self, value: Any) -> bool:
         """Whether all values are."""
-        return type(value) is not dict or all(map(self._value.is_whole, tuple(value.values())))
+        return type(value) is not dict or not self._value.children() or all(map(self._value.is_whole, value.values()))
 
     def simple(self, value: Any, run: Run) -> Any:
         """A dict of the values' simple forms."""

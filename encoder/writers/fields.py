@@ -12,7 +12,7 @@ from encoder.writers.base import Writer
 
 # What a model may define to compute costly fields in steps: a generator function that is given `Run.memo`, yields now
 # and then, and returns the values by the fields' names.
-Hook = Callable[[Any, dict[int, tuple[object, object]]], Generator[None, None, dict[str, object]]]
+Hook = Callable[[Any, dict[str, Any]], Generator[None, None, dict[str, object]]]
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
 from encoder.writers.fields import FieldPlan
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import Flat, ModelWriter, Variant
-from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
+from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter, copied
 from encoder.writers.unions import TaggedWriter
 
 # What a hook adds: it looks at what is small, but at all of it.
@@ -46,6 +46,7 @@ class Source:
             "ndarray": np.ndarray,
             "extras_of": extras_of,
             "finish": finish,
+            "copied": copied,
             "EMPTY": [],
         }
 
@@ -136,7 +137,8 @@ def _value(source: Source, indent: int, value: str, writer: Writer, put: str) ->
         source.add(indent, f"if type({value}) is not {source.bind(writer.exact)}: return HEAVY", f"{put}{value}")
     elif isinstance(writer, TextWriter):
         source.add(indent, f"if type({value}) is not str: return HEAVY", f"length = len({value})")
-        source.add(indent, f"if length > {TEXT_SLICE}: return HEAVY", "weight += length", f"{put}{value}")
+        source.add(indent, f"if length > {TEXT_SLICE}: return HEAVY", "weight += length")
+        source.add(indent, f"{put}{value} if {value}.isascii() else copied({value})")
     elif isinstance(writer, LiteralWriter) and writer.texts is not None:
         known = source.bind(writer.texts)
         source.add(indent, f"if type({value}) is not str or {value} not in {known}: return HEAVY", f"{put}{value}")

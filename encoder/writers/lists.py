@@ -54,7 +54,7 @@ class ListWriter(Writer):
 
     def is_whole(self, value: Any) -> bool:
         """Whether all items are."""
-        return self._exact is not None or type(value) is not list or all(map(self._item.is_whole, tuple(value)))
+        return type(value) is not list or not self._item.children() or all(map(self._item.is_whole, tuple(value)))
 
     def are_simple(self, items: list[Any], run: Run) -> Generator[None, None, bool]:
         """Whether every item has a simple form, looked at in steps."""

@@ -57,11 +57,16 @@ class TextWriter(Writer):
         if length > TEXT_SLICE:
             return HEAVY
         run.weight += length
-        return value
+        return value if value.isascii() else copied(value)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write a text slice by slice."""
         return write_text(value, run) if type(value) is str else None
+
+
+def copied(text: str) -> str:
+    """An equal text that is another object: what orjson writes keeps its UTF-8 for as long as it lives."""
+    return text[:1] + text[1:]
 
 
 def write_text(value: str, run: Run) -> Steps:
