@@ -4,10 +4,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from encoder.bench import DEFAULT_RUNS, TargetError, load_model, measure, table
-from encoder.errors import EncodeError
+from encoder.bench import DEFAULT_RUNS, measure, table
+from encoder.errors import EncoderError
+from encoder.targets import TargetError, load_model
 
-_EXIT_CODES = "exit code: 0; 1 where the model cannot be encoded or the bytes differ; 2 where there is no such model"
+_EXIT_CODES = (
+    "exit code: 0; 1 where the model cannot be encoded or the bytes differ; 2 where there is no such model; 130 Ctrl-C"
+)
+_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,14 +19,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         measured = measure(load_model(options.target), options.runs, _say)
-    except TargetError as error:
+    except EncoderError as error:
         _say("")
         print(f"error: {error}", file=sys.stderr)
-        return 2
-    except EncodeError as error:
+        return 2 if isinstance(error, TargetError) else 1
+    except KeyboardInterrupt:
         _say("")
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        print("interrupted", file=sys.stderr)
+        return _INTERRUPTED
     _say("")
     print(table(measured))
     return 0 if measured.is_same else 1
@@ -45,10 +49,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"it must be an integer of 1 or more, not {text!r}")
+    return int(text)
 
 
 def _say(message: str) -> None:

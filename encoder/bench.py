@@ -3,47 +3,34 @@
 python -m encoder bench my_package.my_module:my_model
 """
 
-import importlib
+import math
 import statistics
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from pydantic import BaseModel
 
 from encoder.encode import aiter_json, iter_json, to_json
-from encoder.errors import EncoderError
 from encoder.probe import StallFigures, figures
 from encoder.records.record import Record
 from encoder.trials import Lags, Work, run_trials
 
 DEFAULT_RUNS: Final = 5
 _CPU_ROUNDS: Final = 5
+_CPU_ROUND_S: Final = 0.005
+"""Shorter work is repeated within a round, since a clock says little about microseconds."""
+
+_MAX_REPEATS: Final = 1000
 _WAYS: Final = ("plain", "to_json", "iter_json", "aiter_json")
+
+_SMALL_S: Final = 0.001
+"""What takes less is shown in microseconds."""
 
 Say = Callable[[str], None]
 """What is told of the progress."""
-
-
-class TargetError(EncoderError):
-    """There is no model at a target.
-
-    Attributes:
-        target: as it was given.
-        reason: what is wrong with it.
-    """
-
-    def __init__(self, target: str, reason: str) -> None:
-        super().__init__(target, reason)
-        self.target = target
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.target}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +48,6 @@ class Measured:
     is_same: bool
     cpu_s: Mapping[str, float]
     stalls: Mapping[str, StallFigures]
-
-
-def load_model(target: str) -> BaseModel:
-    """Return the model at `module:name`, or the one that the function there returns; modules may lie in the folder.
-
-    Raises:
-        TargetError: there is none.
-        Exception: whatever the import or the function raises.
-    """
-    module_name, _, names = target.partition(":")
-    if not module_name or not names:
-        raise TargetError(target, "give module:object, such as my_package.my_module:my_model")
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise TargetError(target, f"there is no module {error.name}") from None
-    for name in names.split("."):
-        if not hasattr(found, name):
-            raise TargetError(target, f"there is no {name} in {module_name}")
-        found = getattr(found, name)
-    if callable(found) and not isinstance(found, BaseModel):
-        found = found()
-    if not isinstance(found, BaseModel):
-        raise TargetError(target, f"it is no pydantic model but {type(found).__name__}")
-    return found
 
 
 def measure(model: BaseModel, runs: int = DEFAULT_RUNS, say: Say = lambda message: None) -> Measured:
@@ -122,17 +79,18 @@ def measure(model: BaseModel, runs: int = DEFAULT_RUNS, say: Say = lambda messag
 def table(measured: Measured) -> str:
     """Show what was measured, at most 80 columns wide."""
     plain_s = measured.cpu_s["plain"]
+    unit, per_second = ("ms", 1e3) if plain_s >= _SMALL_S else ("µs", 1e6)
     verdict = "the same bytes" if measured.is_same else "DIFFERENT BYTES"
     lines = [
-        f"{measured.size / 1e6:.1f} MB of JSON, {verdict} both ways",
+        f"{_amount(measured.size)} of JSON, {verdict} both ways",
         "",
-        f"{'':<14}{'CPU ms':>9}{'MB/s':>8}{'/ plain':>9}{'p50':>9}{'p99':>9}{'worst':>9}{'ticks':>9}",
+        f"{'':<14}{'CPU ' + unit:>9}{'MB/s':>8}{'/ plain':>9}{'p50':>9}{'p99':>9}{'worst':>9}{'ticks':>9}",
     ]
     for name in ("plain", "orjson alone", *_WAYS[1:], "idle"):
         cells = ["", "", ""]
         if name in measured.cpu_s:
             seconds = measured.cpu_s[name]
-            cells = [f"{seconds * 1e3:.1f}", f"{measured.size / seconds / 1e6:.0f}", f"{seconds / plain_s:.2f}"]
+            cells = [f"{seconds * per_second:.1f}", f"{measured.size / seconds / 1e6:.0f}", f"{seconds / plain_s:.2f}"]
         if name in measured.stalls:
             stall = measured.stalls[name]
             cells += [f"{value:.2f}" for value in (stall.p50_ms, stall.p99_ms, stall.worst_ms)] + [str(stall.ticks)]
@@ -145,6 +103,13 @@ def table(measured: Measured) -> str:
         "orjson. idle: the same loop without any work, in the same minutes.",
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _amount(size: int) -> str:
+    """A number of bytes in the unit that suits it."""
+    if size < 1000:
+        return f"{size} bytes"
+    return f"{size / 1e3:.1f} KB" if size < 1e6 else f"{size / 1e6:.1f} MB"
 
 
 def _works(model: BaseModel) -> dict[str, Work]:
@@ -170,14 +135,27 @@ def _cpu_seconds(model: BaseModel) -> dict[str, float]:
         "orjson alone": lambda: _dumps(record),
         "to_json": lambda: _to_json(model),
     }
+    repeats = {name: _repeats(_once_s(work, 1)) for name, work in works.items()}
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(_CPU_ROUNDS):
         for name, work in works.items():
-            start = time.thread_time()
-            result = work()
-            seconds[name].append(time.thread_time() - start)
-            del result
+            seconds[name].append(_once_s(work, repeats[name]))
     return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def _once_s(work: Callable[[], object], repeats: int) -> float:
+    """The CPU seconds that the work takes, once. What it made is let go outside the clock where it is made once."""
+    result = None
+    start = time.thread_time()
+    for _ in range(repeats):
+        result = work()
+    taken_s = time.thread_time() - start
+    del result
+    return taken_s / repeats
+
+
+def _repeats(once_s: float) -> int:
+    return min(_MAX_REPEATS, max(1, math.ceil(_CPU_ROUND_S / max(once_s, 1e-9))))
 
 
 def _dumps(record: object) -> bytes:

@@ -1,15 +1,14 @@
-import pickle
 import sys
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from encoder.__main__ import main
-from encoder.bench import Measured, TargetError, load_model, measure, table
+from encoder.bench import Measured, measure, table
 from encoder.errors import EncodeError
 from encoder.probe import StallFigures
 from encoder.synthetic import synthetic_episode
+from encoder.targets import load_model
 
 SOURCE = """
 from pydantic import BaseModel
@@ -17,16 +16,11 @@ from pydantic import BaseModel
 class Model(BaseModel):
     values: list[int] = [1, 2, 3]
 
-class Models:
-    one = Model()
-
 def make():
     return Model()
 
 class Bad(BaseModel):
     text: str = chr(0xD800)
-
-number = 5
 """
 
 
@@ -37,37 +31,6 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     return name
-
-
-@pytest.mark.parametrize("name", ["make", "Model", "Models.one"])
-def test_loads_a_model_or_calls_what_returns_one(module: str, name: str) -> None:
-    assert load_model(f"{module}:{name}").model_dump() == {"values": [1, 2, 3]}
-
-
-@pytest.mark.parametrize(
-    ("target", "reason"),
-    [
-        ("", "give module:object"),
-        ("{module}", "give module:object"),
-        ("{module}:", "give module:object"),
-        ("{module}:nothing", "there is no nothing"),
-        ("{module}:number", "no pydantic model but int"),
-        ("{module}.deeper:Model", "there is no module"),
-        ("no_such_module:Model", "there is no module no_such_module"),
-    ],
-)
-def test_says_what_is_wrong_with_a_target(module: str, target: str, reason: str) -> None:
-    with pytest.raises(TargetError, match=reason) as caught:
-        load_model(target.format(module=module))
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-
-
-def test_an_import_that_fails_inside_the_module_comes_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "module_that_lacks_another.py").write_text("import surely_not_there")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    with pytest.raises(ModuleNotFoundError, match="surely_not_there"):
-        load_model("module_that_lacks_another:x")
 
 
 def test_measures_every_way(module: str) -> None:
@@ -100,6 +63,14 @@ def test_the_table_fits_a_terminal() -> None:
     assert "0.12" in shown
 
 
+def test_a_small_model_is_shown_in_small_units() -> None:
+    small = table(Measured(18, True, {"plain": 2.5e-6, "to_json": 1.5e-6}, {}))
+    assert "18 bytes of JSON" in small
+    assert "CPU µs" in small
+    assert "2.5" in small
+    assert "18.0 KB of JSON" in table(Measured(18_000, True, {"plain": 1.0}, {}))
+
+
 def test_different_bytes_are_shouted() -> None:
     shown = table(Measured(1, False, {"plain": 1.0}, {}))
     assert "DIFFERENT BYTES" in shown
@@ -119,20 +90,17 @@ def test_the_command_fails_with_a_message(
 
 
 @pytest.mark.parametrize("arguments", [[], ["bench"], ["bench", "a:b", "--runs", "0"], ["bench", "a:b", "--runs", "x"]])
-def test_wrong_usage(arguments: list[str]) -> None:
+def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
+    assert "_positive" not in capsys.readouterr().err
 
 
-def test_models_are_not_called() -> None:
-    class Callable(BaseModel):
-        def __call__(self) -> None:
-            raise AssertionError
+def test_ctrl_c(module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
 
-    sys.modules["module_with_a_callable"] = type(sys)("module_with_a_callable")
-    sys.modules["module_with_a_callable"].model = Callable()  # type: ignore[attr-defined]
-    try:
-        assert isinstance(load_model("module_with_a_callable:model"), Callable)
-    finally:
-        del sys.modules["module_with_a_callable"]
+    monkeypatch.setattr("encoder.__main__.measure", interrupted)
+    assert main(["bench", f"{module}:make"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
