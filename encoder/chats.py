@@ -1,7 +1,7 @@
 """Chats become episodes: one trace, one node per message, each the parent of the next.
 
-Nothing comes from a clock or from chance: ids are digests of what was given, a message's time is its `timestamp` where
-that is a number, else the one before it, at first 0.0. So converting twice gives the same bytes.
+Nothing comes from a clock or from chance: ids are given, or digests of what was; a message's time is its `timestamp`
+where that is a number, else the one before it, at first 0.0. So converting twice gives the same bytes.
 """
 
 import hashlib
@@ -27,11 +27,15 @@ def from_messages(
     reward: float | None = None,
     agent: AgentInfo | str | None = None,
     info: Mapping[str, Any] | None = None,
+    id: str | None = None,  # noqa: A002 - the field's name
 ) -> Episode:
     """Turn an OpenAI-style chat into an episode of one completed trace.
 
     Untidy chats are taken as they are; `encoder.chat_messages` says how. Lone surrogates stay in place: only encoding
     such an episode fails.
+
+    The same arguments give the same bytes, ids included. So two rollouts of a group that said the same, with the same
+    reward, would get one id, and the service takes an id only once an upload: give each rollout its own `id`.
 
     Args:
         messages: dicts with `role` and `content`, or models that dump to such; anything else is text of the user's.
@@ -39,12 +43,13 @@ def from_messages(
         reward: the chat's score, recorded as the reward "reward"; one that is no finite number as null.
         agent: who answered, or just the name.
         info: what else to keep with the trace; a value that no record can hold is kept as its JSON text.
+        id: the episode's id, from which its trace's id derives; by default a digest of all other arguments.
 
     Returns:
         The episode. No node is sampled, since nobody says which model wrote the answers.
 
     Raises:
-        ChatError: it is no list, or holds what JSON cannot.
+        ChatError: it is no list, or holds what JSON cannot; the reward is no number, the id no text.
     """
     chat = _mappings(messages)
     reader = MessageReader()
@@ -60,7 +65,8 @@ def from_messages(
         nodes.append(MessageNode(parent=parent, message=reader.read(rest), timestamp=time))
     trace_task, trace_agent = _task(task), _agent(agent)
     kept = _kept(info or {}, reader.leftovers)
-    episode_id = _digest(chat, [trace_task.model_dump(), trace_agent.model_dump(), reward, info])
+    digest = _digest(chat, [trace_task.model_dump(), trace_agent.model_dump(), reward, info])
+    episode_id = digest if id is None else _id(id)
     trace = Trace(
         id=_digest([], [episode_id, "trace"]),
         task=trace_task,
@@ -132,6 +138,14 @@ def _agent(agent: AgentInfo | str | None) -> AgentInfo:
     if isinstance(agent, AgentInfo):
         return agent
     return AgentInfo(config=AgentConfig()) if agent is None else AgentInfo(config=AgentConfig(), name=agent)
+
+
+def _id(given: str) -> str:
+    if not isinstance(given, str):
+        raise ChatError(None, f"an id is a text, not {type(given).__name__}")
+    if not given:
+        raise ChatError(None, "its id is empty: leave it out, or give each chat its own")
+    return given
 
 
 def _reward(score: float) -> Reward | None:

@@ -96,6 +96,33 @@ def test_ids_depend_on_all_that_was_given() -> None:
     assert from_messages(CHAT).to_json() == episode.to_json()
 
 
+def test_rollouts_of_one_group_have_ids_of_their_own() -> None:
+    same = [from_messages(CHAT, reward=1.0) for _ in range(2)]
+    assert len({episode.id for episode in same}) == 1
+    group = [from_messages(CHAT, reward=1.0, id=f"step-3/rollout-{number}") for number in range(4)]
+    assert [episode.id for episode in group] == [f"step-3/rollout-{number}" for number in range(4)]
+    assert len({episode.traces[0].id for episode in [*group, same[0]]}) == 5
+    assert {episode.id for episode in group}.isdisjoint(episode.traces[0].id for episode in group)
+    for number, episode in enumerate(group):
+        again = from_messages(CHAT, reward=1.0, id=f"step-3/rollout-{number}")
+        assert again.to_json() == episode.to_json() == orjson.dumps(episode.to_record())
+
+
+def test_an_id_changes_nothing_but_ids() -> None:
+    chat = [{"role": "user", "content": "hi", "timestamp": 12.5}]
+    named, plain = from_messages(chat, id="mine").to_record(), from_messages(chat).to_record()
+    for record in (named, plain):
+        del record["id"], record["traces"][0]["id"]
+    assert named == plain
+    assert named["traces"][0]["timing"]["start"] == 12.5
+
+
+@pytest.mark.parametrize(("value", "text"), [(3, "an id is a text, not int"), ("", "its id is empty")])
+def test_what_is_no_id(value: Any, text: str) -> None:
+    with pytest.raises(ChatError, match=text):
+        from_messages(CHAT, id=value)
+
+
 class Message(BaseModel):
     role: str
     content: str
