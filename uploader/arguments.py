@@ -1,9 +1,12 @@
 """What can be wrong with a caller's arguments is said before anything is done with them."""
 
+import inspect
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
+from pydantic import BaseModel
 
 from uploader.errors import ConfigurationError
 
@@ -22,17 +25,41 @@ def check_hook(name: str, hook: object) -> None:
 
 
 def check_source(name: str, source: object, *, may_be_async: bool) -> None:
-    """Let what can be iterated through.
+    """Let what can be iterated through, but for a single record, which would be taken apart.
 
     Raises:
-        ConfigurationError: it cannot.
+        ConfigurationError: it is neither.
     """
+    if _is_single(source):
+        raise ConfigurationError(name, f"it is a single {type(source).__name__}: give a list, even of one")
     if hasattr(source, "__iter__") or hasattr(source, "__getitem__"):
         return
     if not hasattr(source, "__aiter__"):
         raise ConfigurationError(name, f"it must be iterable, such as a list, not {type(source).__name__}")
     if not may_be_async:
         raise ConfigurationError(name, "an asynchronous source needs the AsyncTracesClient")
+
+
+def _is_single(source: object) -> bool:
+    """Whether this is one record or one line. Iterating gives its keys, its fields or its bytes."""
+    if isinstance(source, str | bytes | bytearray | memoryview | Mapping):
+        return True
+    if isinstance(source, BaseModel) and type(source).__iter__ is BaseModel.__iter__:
+        return True
+    return any(_is_callable_alone(getattr(source, name, None)) for name in ("iter_json", "to_json", "to_record"))
+
+
+def _is_callable_alone(method: object) -> bool:
+    """Whether it needs no argument, as a record's methods; a table's `to_json(path)` does."""
+    if not callable(method):
+        return False
+    try:
+        inspect.signature(method).bind()
+    except TypeError:
+        return False
+    except ValueError:  # it is not written in Python, and does not say
+        pass
+    return True
 
 
 def usable_path(name: str, path: object) -> str:

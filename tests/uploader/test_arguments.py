@@ -2,12 +2,15 @@
 
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
 import pytest
+from pydantic import BaseModel, RootModel
 
 import uploader
+from encoder import from_messages
 from tests.uploader.faces import KEY, URL, Face, both, lines
 from uploader.arguments import usable_path, usable_text, usable_timeout
 from uploader.testing import ScriptedTransport
@@ -40,6 +43,67 @@ def test_transports_are_checked_by_the_constructor(face: Face) -> None:
 class Untouched:
     def __iter__(self) -> Any:
         raise AssertionError("the source was touched")
+
+
+class Rollout(Untouched):
+    def to_record(self) -> Any:
+        raise AssertionError("the source was touched")
+
+
+class Iterating(Untouched):
+    def iter_json(self, *, indent: int = 0) -> Any:
+        raise AssertionError("the source was touched")
+
+
+class Encoding:  # iterating is not even possible
+    def to_json(self) -> bytes:
+        raise AssertionError("the source was touched")
+
+
+class Point(BaseModel):
+    x: int
+
+
+SINGLE = [
+    b"{}\n", bytearray(b"{}\n"), memoryview(b"{}\n"), "{}", {"id": "t"}, MappingProxyType({"id": "t"}),
+    Rollout(), Iterating(), Encoding(), Point(x=1), from_messages([]), from_messages([]).traces[0],
+]  # fmt: skip
+
+
+@both
+@pytest.mark.parametrize("source", SINGLE, ids=lambda source: type(source).__name__)
+@pytest.mark.parametrize(("method", "option"), [("upload_records", "records"), ("upload_lines", "lines")])
+def test_a_single_record_is_no_source(face: Face, method: str, option: str, source: Any) -> None:
+    transport = ScriptedTransport()
+    text = f"{option}: it is a single {type(source).__name__}: give a list"
+    with pytest.raises(uploader.ConfigurationError, match=text) as caught:
+        face.call(transport, method, source)
+    assert caught.value.option == option
+    assert transport.requests == []
+
+
+class Table:
+    """Like a data set: its rows are records, and `to_json` writes a file."""
+
+    def __iter__(self) -> Any:
+        return iter([{"n": 0}, {"n": 1}])
+
+    def to_json(self, path: str) -> None:
+        raise AssertionError
+
+
+class Rows(RootModel[list[Point]]):
+    def __iter__(self) -> Any:
+        return iter([{"n": 0}, {"n": 1}])
+
+
+@both
+@pytest.mark.parametrize("source", [Table(), Rows([]), {"a": {"n": 0}, "b": {"n": 1}}.values()], ids=repr)
+def test_what_holds_records_is_a_source(face: Face, source: Any) -> None:
+    transport = ScriptedTransport()
+    face.call(transport, "upload_records", source, compress=False)
+    (request,) = transport.requests
+    assert b'{"n":0}\n{"n":1}\n' in request.body
 
 
 @both
