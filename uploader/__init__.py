@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PayloadTooLargeError,
         PaymentRequiredError,
         RecordError,
+        RecordFailure,
         RecordsError,
         RedirectError,
         RetryableAPIError,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         TraceSummary,
         UploadReceipt,
     )
+    from uploader.options import RecordHook, UploadArguments
 
 __all__ = [
     "APIError",
@@ -83,6 +85,8 @@ __all__ = [
     "PayloadTooLargeError",
     "PaymentRequiredError",
     "RecordError",
+    "RecordFailure",
+    "RecordHook",
     "RecordsError",
     "RedirectError",
     "RetryableAPIError",
@@ -103,12 +107,13 @@ __all__ = [
     "TracesClient",
     "TransportError",
     "UnauthorizedError",
+    "UploadArguments",
     "UploadReceipt",
     "UploaderError",
     "ValidationRejectedError",
 ]
 
-_MODULES = ("errors", "models", "flow", "client", "async_client")
+_MODULES = ("errors", "models", "options", "flow", "client", "async_client")
 """Where the names are, the quickest to import first."""
 
 

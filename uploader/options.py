@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 import orjson
 
@@ -24,7 +24,7 @@ class UploadArguments(TypedDict, total=False):
     """The keyword arguments of every upload method.
 
     Attributes:
-        line_format: what a line holds, by default a trace.
+        line_format: what a line holds, "trace" (the default) or "episode".
         context: names and values that the service keeps with each trace of the upload.
         schema_version: the version of the record schema, by default 1.
         compress: False, True (gzip level 1, the default) or a gzip level.
@@ -35,7 +35,7 @@ class UploadArguments(TypedDict, total=False):
         on_retry: called with each failed attempt that will be repeated; never from another thread.
     """
 
-    line_format: LineFormat | str
+    line_format: LineFormat | Literal["trace", "episode"]
     context: Mapping[str, str] | None
     schema_version: int
     compress: bool | int
@@ -109,7 +109,7 @@ def upload_options(arguments: UploadArguments) -> UploadOptions:
     )
 
 
-def _line_format(value: LineFormat | str) -> LineFormat:
+def _line_format(value: str) -> LineFormat:
     try:
         return LineFormat(value)
     except ValueError:

@@ -34,6 +34,8 @@ NAMES = {
     "PayloadTooLargeError",
     "PaymentRequiredError",
     "RecordError",
+    "RecordFailure",
+    "RecordHook",
     "RecordsError",
     "RedirectError",
     "RetryableAPIError",
@@ -54,10 +56,14 @@ NAMES = {
     "TracesClient",
     "TransportError",
     "UnauthorizedError",
+    "UploadArguments",
     "UploadReceipt",
     "UploaderError",
     "ValidationRejectedError",
 }
+
+TYPE_ALIASES = {"RecordFailure", "RecordHook"}
+"""What they say stands in the source alone."""
 
 METHODS = {
     "download_episode_raw",
@@ -89,7 +95,7 @@ def public(thing: Any) -> set[str]:
 
 def test_the_facade_is_what_it_says() -> None:
     assert set(uploader.__all__) == NAMES
-    assert all(getattr(uploader, name).__doc__ for name in NAMES)
+    assert all(getattr(uploader, name).__doc__ for name in NAMES - TYPE_ALIASES)
 
 
 def test_both_clients_do_the_same() -> None:

@@ -1,17 +1,25 @@
 """Examples of how the clients are called; what counts is that a strict type checker accepts them."""
 
-from collections.abc import AsyncIterator, Iterator
-from typing import assert_type
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from typing import Literal, Unpack, assert_type
+
+import pytest
 
 from uploader import (
     AsyncTracesClient,
     Batch,
+    ConfigurationError,
     EpisodeDetail,
     EpisodeSummary,
     LineFormat,
+    RecordError,
+    RecordFailure,
+    RecordHook,
     TraceListPage,
     TracesClient,
     TraceSummary,
+    TraceTooLargeError,
+    UploadArguments,
     UploadReceipt,
 )
 from uploader.testing import ScriptedTransport
@@ -39,6 +47,38 @@ async def areading(client: AsyncTracesClient) -> None:
     assert_type(await client.list(limit=5), TraceListPage)
     assert_type(client.iter_episodes(has_error=True), AsyncIterator[EpisodeSummary])
     assert_type((await client.list_nodes("t", role=["user"])).items[0].message.role, str | None)
+
+
+def upload_episodes(
+    client: TracesClient,
+    episodes: Iterable[Mapping[str, object]],
+    *,
+    on_record_error: RecordHook | None = None,
+    **arguments: Unpack[UploadArguments],
+) -> list[UploadReceipt]:
+    """A wrapper that passes on what it does not know better."""
+    arguments["line_format"] = "episode"
+    return client.upload_records(episodes, on_record_error=on_record_error, **arguments)
+
+
+def note(error: RecordFailure) -> None:
+    assert_type(error, RecordError | TraceTooLargeError)
+
+
+def test_a_typed_wrapper() -> None:
+    transport = ScriptedTransport()
+    with TracesClient("key", "http://service.test", "", transport=transport) as client:
+        assert len(upload_episodes(client, [{"a": 1}], on_record_error=note, on_batch=show, max_attempts=2)) == 1
+    assert transport.requests[0].headers["x-prime-line-format"] == "episode"
+
+
+def test_only_line_formats_are_line_formats() -> None:
+    with TracesClient("key", "http://service.test", "", transport=ScriptedTransport()) as client:
+        kind: Literal["trace", "episode"]
+        for kind in ("trace", "episode"):
+            client.upload_lines(LINES, line_format=kind)
+        with pytest.raises(ConfigurationError, match="line_format"):
+            client.upload_lines(LINES, line_format="foo")  # type: ignore[arg-type]
 
 
 def test_sync() -> None:
