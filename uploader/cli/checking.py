@@ -16,6 +16,9 @@ import orjson
 from uploader.errors import UploaderError
 from uploader.lines import file_lines
 
+CHAT_HINT: Final = " (chats become episodes with uploader convert; upload these with --line-format episode)"
+"""What is said of lines that look like chats."""
+
 _DECODER: Final = msgspec.json.Decoder(msgspec.Raw)
 _UTF8_SLICE_BYTES: Final = 256 * 1024
 _POSITION: Final = re.compile(r": line \d+ (column \d+) \(char \d+\)$")
@@ -76,8 +79,21 @@ def line_problem(line: bytes) -> str | None:
     except RecursionError:
         return "not usable as JSON: nested too deeply"
     if line.lstrip(b" \t\r\n")[:1] != b"{":
-        return "not a record: the line is JSON, but no object"
+        return f"not a record: the line is JSON, but no object{CHAT_HINT if looks_like_chat(line) else ''}"
     return _utf8_problem(line)
+
+
+def looks_like_chat(line: bytes) -> bool:
+    """Whether a line is a chat rather than a record: messages, and neither nodes nor traces."""
+    try:
+        chat = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    if isinstance(chat, dict):
+        if not chat.keys().isdisjoint(("nodes", "traces")):
+            return False
+        chat = chat.get("messages")
+    return isinstance(chat, list) and bool(chat) and all(isinstance(message, dict) for message in chat)
 
 
 def _reason(line: bytes, fallback: str) -> str:

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from uploader.cli.exits import Exit
 from uploader.cli.outfile import same_file, whole_file
-from uploader.cli.output import megabytes, messages, report_error, shown
+from uploader.cli.output import amount, counted, messages, report_error, shown
 
 
 class NothingToWriteError(Exception):
@@ -62,9 +62,9 @@ def convert(
         raise typer.Exit(Exit.REFUSED) from None
     if not counts.written and not counts.refused:
         report_error(f"{shown(chats)}, line 1: the file holds no chat")
-    duplicates = f", {counts.duplicates} duplicates left out" if counts.duplicates else ""
-    refused = f", {counts.refused} chats refused" if counts.refused else ""
-    typer.echo(f"{counts.written} episodes, {megabytes(counts.size)} MB{duplicates}{refused}", err=True)
+    duplicates = f", {counted(counts.duplicates, 'duplicate')} left out" if counts.duplicates else ""
+    refused = f", {counted(counts.refused, 'chat')} refused" if counts.refused else ""
+    typer.echo(f"{counted(counts.written, 'episode')}, {amount(counts.size)}{duplicates}{refused}", err=True)
     raise typer.Exit(Exit.DONE if counts.written and not counts.refused else Exit.REFUSED)
 
 

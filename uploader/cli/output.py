@@ -41,9 +41,26 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
 
 
-def megabytes(size: float) -> str:
-    """A number of bytes in units of 10^6."""
-    return f"{size / 1e6:,.1f}"
+def amount(size: float, of: float | None = None) -> str:
+    """A number of bytes with its unit, KB or MB (10^3, 10^6 bytes).
+
+    Args:
+        size: the bytes.
+        of: the bytes that choose the unit, by default `size`.
+    """
+    unit, name = (1e3, "KB") if (size if of is None else of) < 1e6 else (1e6, "MB")
+    return f"{size / unit:,.1f} {name}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun: `1 batch`, `2 batches`.
+
+    Args:
+        number: how many.
+        noun: for one.
+        plural: for any other number, by default the noun and an s.
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def _console(*, stderr: bool) -> Console:

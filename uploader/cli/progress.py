@@ -17,7 +17,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from uploader.cli.output import megabytes, shortened
+from uploader.cli.output import amount, counted, shortened
 
 _NAME_WIDTH = 14
 
@@ -82,10 +82,11 @@ def progress_line(tally: Tally, elapsed_s: float) -> str:
     """The tally in words, after `elapsed_s` seconds of work."""
     rate = tally.done_bytes / elapsed_s if elapsed_s > 0 else 0.0
     left = f"{(tally.total_bytes - tally.done_bytes) / rate:.0f} s left" if rate else "time left unknown"
+    done = amount(tally.done_bytes, of=tally.total_bytes).partition(" ")[0]
     percent = 100 * tally.done_bytes // tally.total_bytes if tally.total_bytes else 100
     return (
-        f"{megabytes(tally.done_bytes)} of {megabytes(tally.total_bytes)} MB ({percent} %), {megabytes(rate)} MB/s, "
-        f"{tally.batches} batches, {tally.retries} retries, {left}"
+        f"{done} of {amount(tally.total_bytes)} ({percent} %), {amount(rate)}/s, "
+        f"{counted(tally.batches, 'batch', 'batches')}, {counted(tally.retries, 'retry', 'retries')}, {left}"
     )
 
 

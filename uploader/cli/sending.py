@@ -1,11 +1,13 @@
 """One file to the service, and what has become of it."""
 
+import re
 import time
 from bisect import bisect_left
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from uploader.cli.checking import BadLineError, checked_lines
+from uploader.cli.checking import CHAT_HINT, BadLineError, checked_lines, looks_like_chat
 from uploader.cli.exits import Exit, exit_for
 from uploader.cli.output import shown
 from uploader.cli.progress import Tally, UploadProgress
@@ -19,9 +21,12 @@ from uploader.errors import (
     ValidationRejectedError,
 )
 from uploader.flow import Sleep
-from uploader.lines import refuse_long_lines
+from uploader.lines import file_lines, refuse_long_lines
 from uploader.models import Batch, UploadReceipt
 from uploader.options import UploadArguments
+
+_ARGUMENT = re.compile(r'line_format="(\w+)"')
+"""What the client's errors call the command's option."""
 
 _OF_THE_FILE = (
     BadLineError,
@@ -47,6 +52,7 @@ class FileOutcome:
         is_done: whether it came to an end; False when an earlier file stopped everything.
         blank_lines: the numbers of the lines that were skipped.
         file_size: the bytes of the file when the command started.
+        holds_chats: whether what was refused looks like chats.
     """
 
     path: Path
@@ -57,6 +63,7 @@ class FileOutcome:
     is_done: bool = False
     blank_lines: list[int] = field(default_factory=list)
     file_size: int = 0
+    holds_chats: bool = False
 
     @property
     def num_lines(self) -> int:
@@ -90,7 +97,10 @@ class FileOutcome:
             return f"line {error.line_number}: {error.reason}; nothing of its batch was sent"
         batch = error.batch if isinstance(error, UploaderError) else None
         text = str(error) if batch is None else f"{self._of(batch)} not stored: {error}"
-        if isinstance(error, APIError) and error.code == "line_format_mismatch":
+        text = _ARGUMENT.sub(r"--line-format \1", text)
+        if self.holds_chats:
+            text += CHAT_HINT
+        elif isinstance(error, APIError) and error.code == "line_format_mismatch":
             text += " (does --line-format say what the lines hold?)"
         return text
 
@@ -146,7 +156,17 @@ class FileSender:
             outcome.is_done = True
         except (UploaderError, OSError, KeyboardInterrupt) as error:
             outcome.error = error
+            outcome.holds_chats = isinstance(error, ValidationRejectedError) and _starts_with_chat(outcome.path)
         finally:
             outcome.seconds = time.monotonic() - started_s
         # Blank lines, and what was refused, are dealt with too.
         self._tally.done_bytes = done_before + outcome.file_size
+
+
+def _starts_with_chat(path: Path) -> bool:
+    """Whether the first line of a file looks like a chat; False where it cannot be read any more."""
+    with suppress(UploaderError, OSError):
+        for line in file_lines(path):
+            if not line.isspace():
+                return looks_like_chat(line)
+    return False

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from uploader.cli.exits import Exit
-from uploader.cli.output import megabytes, shown
+from uploader.cli.output import amount, counted, shown
 from uploader.cli.sending import FileOutcome
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def uploads_table(outcomes: Sequence[FileOutcome]) -> Table:
     """What has become of each file."""
     table = Table()
     table.add_column("file", overflow="fold", ratio=1)
-    for name in ("lines", "batches", "MB", "MB/s", "retries"):
+    for name in ("lines", "batches", "size", "per second", "retries"):
         table.add_column(name, justify="right")
     table.add_column("outcome")
     for outcome in outcomes:
@@ -44,8 +44,8 @@ def uploads_table(outcomes: Sequence[FileOutcome]) -> Table:
             Text(shown(outcome.path.name)),
             f"{outcome.num_lines:,}",
             f"{len(outcome.stored):,}",
-            megabytes(outcome.size),
-            megabytes(outcome.size / outcome.seconds) if outcome.seconds else "",
+            amount(outcome.size),
+            amount(outcome.size / outcome.seconds) if outcome.seconds else "",
             f"{outcome.retries:,}",
             _outcome(outcome),
         )
@@ -61,24 +61,29 @@ def _outcome(outcome: FileOutcome) -> str:
 def trial_table(result: "Result") -> Table:
     """What the quickstart found: each way's speed and stalls, then what is stored."""
     table = Table(caption=_stored(result), caption_justify="left", caption_style="")
-    table.add_column(f"{result.taken} episodes", ratio=1)
+    table.add_column(counted(result.taken, "episode"), ratio=1)
     for name in ("ms per\nepisode", "MB/s", "stall p99\nms", "typical\nworst ms", "worst\nms"):
         table.add_column(name, justify="right")
     for way in (result.idle, result.plain, result.ours, result.upload):
         if way.stalls_s:
             table.add_row(
                 way.name,
-                f"{way.seconds / way.episodes * 1e3:,.1f}" if way.episodes else "",
-                megabytes(way.size / way.seconds) if way.seconds else "",
+                _milliseconds(way.seconds / way.episodes) if way.episodes else "",
+                f"{way.size / way.seconds / 1e6:,.1f}" if way.seconds else "",
                 *(f"{value:,.1f}" for value in (way.p99_ms, way.median_worst_ms, way.worst_ms)),
             )
     return table
 
 
+def _milliseconds(seconds: float) -> str:
+    """With a second decimal where it says something: real chats take less than a millisecond."""
+    return f"{seconds * 1e3:,.1f}" if seconds >= 0.001 else f"{seconds * 1e3:.2f}"
+
+
 def _stored(result: "Result") -> str:
     size, seconds = result.upload.size, result.upload.seconds
     return (
-        f"{result.stored} of {result.taken} episodes stored and read back, byte for byte the same.\n"
-        f"{megabytes(size)} MB, {megabytes(size / seconds if seconds else 0)} MB/s, {result.requests} requests, "
+        f"{result.stored} of {counted(result.taken, 'episode')} stored and read back, byte for byte the same.\n"
+        f"{amount(size)}, {amount(size / seconds if seconds else 0)}/s, {counted(result.requests, 'request')}, "
         f"compression ratio {result.sent_size / size if size else 0:.3f}."
     )

@@ -15,7 +15,7 @@ from encoder.synthetic import synthetic_episode
 from uploader.async_client import AsyncTracesClient
 from uploader.cli.chats import convert_file
 from uploader.cli.checking import BadLineError
-from uploader.cli.output import report_error, shown
+from uploader.cli.output import counted, report_error, shown
 from uploader.cli.steps import Steps
 from uploader.cli.trial import CountingTransport, Result, Trial
 from uploader.receiver import ReceiverProcess
@@ -75,7 +75,7 @@ def read_chats(path: Path, steps: Steps) -> tuple[list[Episode[Any]], int]:
             refused += 1
             report_error(f"{shown(path)}, line {converted.line_number}: {converted.problem}")
     if duplicates:
-        typer.echo(f"{duplicates} chats left out, being the same as earlier ones", err=True)
+        typer.echo(f"{counted(duplicates, 'chat')} left out: the same as earlier ones", err=True)
     if not episodes:
         raise BadLineError(str(path), 1, "the file holds no chat that can be encoded")
     steps.show("reading chats", len(episodes), len(episodes))

@@ -1,7 +1,7 @@
 """`uploader upload`: files of lines to the traces service."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -12,7 +12,7 @@ from uploader.cli.progress import Tally, upload_progress
 from uploader.cli.sending import FileOutcome, FileSender
 from uploader.cli.tables import receipts_table, uploads_table
 from uploader.client import TracesClient
-from uploader.errors import ConfigurationError, UploaderError
+from uploader.errors import ConfigurationError, MissingAPIKeyError, UploaderError
 from uploader.limits import DEFAULT_MAX_ATTEMPTS, DEFAULT_TARGET_BATCH_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES
 from uploader.models import LineFormat
 from uploader.options import UploadArguments
@@ -20,6 +20,15 @@ from uploader.options import UploadArguments
 _KEY_HELP = (
     "The API key. Other users see command lines (ps): better set PRIME_API_KEY, or api_key in ~/.prime/config.json."
 )
+
+_OPTIONS: Final = {
+    "api_key": "--api-key",
+    "base_url": "--url",
+    "context": "--context",
+    "target_batch_bytes": "--batch-bytes",
+    "team_id": "--team-id",
+}
+"""The command's names for the client's arguments, of those that the command line itself cannot check."""
 
 
 def upload(
@@ -63,7 +72,7 @@ def upload(
             client.config.headers()  # a missing key is an error of usage, before any file is read
             outcomes = _send(client, arguments, files)
     except ConfigurationError as error:
-        report_error(str(error))
+        report_error(in_option_names(error))
         raise typer.Exit(Exit.USAGE) from None
     _print(outcomes)
     raise typer.Exit(worst(outcome.exit for outcome in outcomes))
@@ -73,15 +82,25 @@ def parse_context(pairs: list[str]) -> dict[str, str]:
     """The mapping that `NAME=VALUE` texts make.
 
     Raises:
-        ConfigurationError: one has no name or no `=`.
+        ConfigurationError: one has no name or no `=`, or a name comes twice.
     """
     context = {}
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name:
             raise ConfigurationError("--context", f"{pair!r} is not NAME=VALUE")
+        if name in context:
+            raise ConfigurationError("--context", f"{name!r} is given twice")
         context[name] = value
     return context
+
+
+def in_option_names(error: ConfigurationError) -> str:
+    """What is wrong with a setting, in the names of the command's options instead of the client's arguments."""
+    if isinstance(error, MissingAPIKeyError):
+        return "no API key: set PRIME_API_KEY, put api_key into ~/.prime/config.json, or give --api-key"
+    option = _OPTIONS.get(error.option, error.option)
+    return f"{option}: {error.reason}".replace(f"argument {error.option} ", f"{option} ")
 
 
 def parse_compress(text: str) -> bool | int:
@@ -118,5 +137,7 @@ def _print(outcomes: list[FileOutcome]) -> None:
     for outcome in outcomes:
         if isinstance(outcome.error, UploaderError | OSError):
             report_error(f"{shown(outcome.path)}: {outcome.problem}")
+    if any(outcome.exit is Exit.UNREACHABLE for outcome in outcomes):
+        report_error("not everything is stored: run the same command again later, nothing is stored twice")
     if any(exit_for(outcome.error) is Exit.INTERRUPTED for outcome in outcomes if outcome.error):
         report_error("interrupted")

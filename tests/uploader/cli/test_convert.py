@@ -64,7 +64,7 @@ def test_a_bad_chat_is_named_and_the_others_written(
     assert "chats.jsonl, line 2: " in ran.err
     assert reason in ran.err
     assert "2 episodes" in ran.err
-    assert "1 chats refused" in ran.err
+    assert "1 chat refused" in ran.err
     contents = [Episode.model_validate_json(line).traces[0].nodes[0] for line in output.read_bytes().splitlines()]
     assert [node.message.content for node in contents] == ["before", "after"]
 

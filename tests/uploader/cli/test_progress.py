@@ -8,8 +8,10 @@ from uploader.cli.steps import Steps, bar_line
 
 def test_the_tally_in_words() -> None:
     tally = Tally(total_bytes=100_000_000, done_bytes=25_000_000, batches=3, retries=1)
-    assert progress_line(tally, 5.0) == ("25.0 of 100.0 MB (25 %), 5.0 MB/s, 3 batches, 1 retries, 15 s left")
+    assert progress_line(tally, 5.0) == ("25.0 of 100.0 MB (25 %), 5.0 MB/s, 3 batches, 1 retry, 15 s left")
     assert "time left unknown" in progress_line(Tally(total_bytes=1), 0.0)
+    tally = Tally(total_bytes=20_000, done_bytes=500, batches=1)
+    assert progress_line(tally, 0.5) == "0.5 of 20.0 KB (2 %), 1.0 KB/s, 1 batch, 0 retries, 20 s left"
     assert "(100 %)" in progress_line(Tally(total_bytes=0), 1.0)
 
 

@@ -39,15 +39,22 @@ def test_chats(command: Command, write: Write) -> None:
     ran = command("quickstart", "--chats", write("chats.jsonl", b"".join(map(chat, "abcda"))))
     assert ran.code == 0, ran.err
     assert "4 of 4 episodes stored" in ran.out
-    assert "1 chats left out" in ran.err
+    assert "1 chat left out" in ran.err
 
 
 def test_a_chat_that_cannot_be_encoded_is_named_and_set_aside(command: Command, write: Write) -> None:
     ran = command("quickstart", "--chats", write("chats.jsonl", chat("a") + chat("\ud800")))
     assert ran.code == 1
     assert "line 2: $.traces[0].nodes[0].message.content" in ran.err
-    assert "1 of 1 episodes stored" in ran.out
-    assert "1 chats were refused" in ran.err
+    assert "1 of 1 episode stored" in ran.out
+    assert "1 chat refused" in ran.err
+
+
+@pytest.mark.parametrize("option", ["--episodes", "--seed"])
+def test_what_does_not_apply_to_chats(command: Command, write: Write, option: str) -> None:
+    ran = command("quickstart", "--chats", write("chats.jsonl", chat("a")), option, 3)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{option} is about synthetic episodes" in ran.err
 
 
 def test_a_file_without_chats(command: Command, write: Write) -> None:

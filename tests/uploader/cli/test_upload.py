@@ -36,7 +36,7 @@ def test_files_are_stored(command: Command, use_receiver: ReceiverProcess, write
     assert f"1-5  {ids[0]}" in ran.out
     assert f"1-4  {ids[1]}" in ran.out
     assert "first.jsonl: " in ran.err
-    assert "1 batches, 0 retries" in ran.err
+    assert "1 batch, 0 retries" in ran.err
 
 
 def test_the_same_file_twice_is_stored_once(command: Command, use_receiver: ReceiverProcess, write: Write) -> None:
@@ -128,6 +128,7 @@ def test_an_unreachable_service(command: Command, write: Write, monkeypatch: pyt
     assert "attempt 1 failed, the next in 1.0 s" in ran.err
     assert "attempt 2 failed, the next in 2.0 s" in ran.err
     assert "3 attempts" in ran.err
+    assert "run the same command again" in ran.err
     assert "unreachable" in ran.out
     assert KEY not in ran.out + ran.err
 
@@ -142,10 +143,25 @@ def test_usage(command: Command, write: Write, tmp_path: Path) -> None:
     no_key = command("upload", path)
     assert no_key.code == 2
     assert "PRIME_API_KEY" in no_key.err
+    assert "--api-key" in no_key.err
     for wrong in (["--compress", "10"], ["--compress", "fast"], ["--context", "novalue"], ["--url", "ftp://host"]):
         ran = command("upload", path, "--api-key", KEY, *wrong)
         assert ran.code == 2
+        assert f"uploader: {wrong[0]}: " in ran.err
         assert KEY not in ran.out + ran.err
+    assert "base_url" not in ran.err
+    twice = command("upload", path, "--context", "a=1", "--context", "a=2")
+    assert (twice.code, twice.err) == (2, "uploader: --context: 'a' is given twice\n")
+    assert command("upload", path, "--api-key", "two words").err.startswith("uploader: --api-key: ")
+
+
+@pytest.mark.parametrize("line", [b'{"messages": [{"role": "user", "content": "a"}]}', b'[{"role": "user"}]'])
+def test_chats_are_to_be_converted_first(
+    command: Command, use_receiver: ReceiverProcess, write: Write, line: bytes
+) -> None:
+    ran = command("upload", write("chats.jsonl", b"\n" + line + b"\n"), "--line-format", "episode")
+    assert ran.code == 1
+    assert "uploader convert" in ran.err
 
 
 def test_output_fits_80_columns(
