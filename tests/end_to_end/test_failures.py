@@ -177,8 +177,13 @@ def test_a_record_that_the_service_rejects_is_named_by_its_batch(service: Servic
 def test_the_same_lines_under_another_format_conflict(service: Service) -> None:
     line = b'{"id":"both","version":1,"nodes":[],"calls":[]}\n'
     service.call("upload_lines", [line])
-    with pytest.raises(uploader.LineFormatConflictError):
+    with pytest.raises(uploader.LineFormatConflictError, match='line_format="trace"'):
         service.call("upload_lines", [line], line_format="episode")
+
+
+def test_a_line_of_another_format_is_refused_with_the_argument_to_give(service: Service) -> None:
+    with pytest.raises(uploader.ValidationRejectedError, match=r'X-Prime-Line-Format: .* line_format="episode"'):
+        service.call("upload_records", [{"id": "no trace", "traces": []}])
 
 
 def test_what_is_not_there_is_not_found(service: Service) -> None:

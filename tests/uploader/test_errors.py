@@ -49,3 +49,15 @@ def test_an_error_says_what_how_often_and_what_to_do() -> None:
     error = errors.UnauthorizedError("bad key", status_code=401, code="unauthenticated")
     error.attempts = 2
     assert str(error) == "bad key (HTTP 401, unauthenticated, 2 attempts): check the API key (PRIME_API_KEY)"
+
+
+def test_a_wrong_line_format_names_the_argument() -> None:
+    said = "send episodes with X-Prime-Line-Format: episode"
+    error = errors.ValidationRejectedError(f"{said}.", status_code=400, code="line_format_mismatch")
+    assert str(error) == (
+        f"{said} (HTTP 400, line_format_mismatch): "
+        'upload episodes with line_format="episode", traces with line_format="trace" (the default)'
+    )
+    conflict = errors.LineFormatConflictError("sent as traces", status_code=409)
+    assert str(conflict).startswith("sent as traces (HTTP 409): ")
+    assert 'line_format="episode"' in str(conflict)

@@ -1,8 +1,14 @@
 """What the service can answer, or fail to answer: one type for each row of the contract's table."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from uploader.errors.base import UploaderError
+
+_ADVICE_FOR_CODES: Mapping[str, str] = {
+    "line_format_mismatch": 'upload episodes with line_format="episode", traces with line_format="trace" (the default)',
+}
+"""The service speaks of headers; callers give arguments."""
 
 
 class APIError(UploaderError):
@@ -16,7 +22,7 @@ class APIError(UploaderError):
     """
 
     advice: ClassVar[str] = ""
-    """What to do about it; it ends the error's text."""
+    """What to do about it, unless the code says more; it ends the error's text."""
 
     def __init__(self, message: str, *, status_code: int | None = None, code: str | None = None) -> None:
         super().__init__(message)
@@ -31,7 +37,8 @@ class APIError(UploaderError):
         facts += [f"{self.attempts} attempts"] if self.attempts > 1 else []
         message = self.message.rstrip(".")
         text = f"{message} ({', '.join(facts)})" if facts else message
-        return f"{text}: {self.advice}" if self.advice else text
+        advice = _ADVICE_FOR_CODES.get(self.code or "", self.advice)
+        return f"{text}: {advice}" if advice else text
 
 
 class ValidationRejectedError(APIError):
@@ -65,7 +72,7 @@ class NotFoundError(APIError):
 class LineFormatConflictError(APIError):
     """409: the same bytes were once sent under another line format."""
 
-    advice = "upload them under the line format of the first time"
+    advice = 'upload them as the first time, with line_format="episode" or line_format="trace" (the default)'
 
 
 class TraceNotIndexedError(APIError):
