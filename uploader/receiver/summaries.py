@@ -21,13 +21,12 @@ MAX_TEXT_CHARS: Final = 4096
 _TRUNCATING_STOPS: Final = frozenset(
     {"max_turns", "max_input_tokens", "max_output_tokens", "max_total_tokens", "compaction_failed"}
 )
-#: The years 1 to 9999, which RFC 3339 can write.
-_MIN_TIME_US: Final = -62_135_596_800_000_000
+#: The end of the year 9999, the last that RFC 3339 can write.
 _MAX_TIME_US: Final = 253_402_300_799_999_999
 
 
 class TraceRow(NamedTuple):
-    """One row of `traces`, in column order. Times are microseconds since the epoch."""
+    """One row of `traces`, in column order. Times are microseconds since the epoch, None where unknown."""
 
     trace_id: str
     episode_id: str | None
@@ -82,7 +81,7 @@ def trace_row(trace: TraceDocument, episode: EpisodeRecord | None, offset: int, 
         episode_id=episode.id if episode is not None else None,
         offset=offset,
         size=size,
-        created_at=_microseconds(record.timing.start if record.timing is not None else None),
+        created_at=_recorded_time(record.timing.start if record.timing is not None else None),
         run_id=_run_id(run),
         step=_step(run),
         environment_id=(env.id or None) if env is not None else None,
@@ -123,11 +122,12 @@ def _text(value: object) -> str | None:
     return value[:MAX_TEXT_CHARS] if isinstance(value, str) else None
 
 
-def _microseconds(seconds: float | None) -> int | None:
+def _recorded_time(seconds: float | None) -> int | None:
+    """A time in microseconds; None when it was not recorded, which records write as 0, or is nonsense."""
     if seconds is None or not math.isfinite(seconds):
         return None
     microseconds = round(seconds * 1e6)
-    return microseconds if _MIN_TIME_US <= microseconds <= _MAX_TIME_US else None
+    return microseconds if 0 < microseconds <= _MAX_TIME_US else None
 
 
 def _run_id(run: Run | None) -> str | None:

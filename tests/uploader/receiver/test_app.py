@@ -177,6 +177,25 @@ def test_trace_summary(library: httpx.Client) -> None:
     }
 
 
+@pytest.mark.parametrize("timing", [None, {}, {"start": 0.0}, {"start": -1}], ids=str)
+def test_what_has_no_time_was_created_when_it_came(client: httpx.Client, timing: Any) -> None:
+    name = f"timeless {timing}"
+    record = episode(name, trace(f"{name} 1", timing=timing), trace(f"{name} 2", timing=timing))
+    assert post(client, jsonl(record), line_format="episode").status_code == 201
+    assert post(client, jsonl(trace(f"{name} 3", timing=timing))).status_code == 201
+    for kind, count in (("episodes", 1), ("traces", 3)):
+        items = client.get(f"/api/v1/{kind}", params={"limit": 100}).json()["items"]
+        found = [item for item in items if item[f"{kind[:-1]}_id"].startswith(name)]
+        assert len(found) == count
+        assert all(item["created_at"] == item["ingested_at"] > "1971" for item in found)
+
+
+def test_episodes_were_created_with_the_first_member_that_has_a_time(client: httpx.Client) -> None:
+    members = [trace(f"part {start}", timing={"start": start}) for start in (0, 20, 10)]
+    assert post(client, jsonl(episode("partly", *members)), line_format="episode").status_code == 201
+    assert client.get("/api/v1/episodes/partly").json()["created_at"] == "1970-01-01T00:00:10.000000Z"
+
+
 def test_episode_summary(library: httpx.Client) -> None:
     summary = library.get("/api/v1/episodes/e4").json()
     del summary["upload_id"], summary["ingested_at"]

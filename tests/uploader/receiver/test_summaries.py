@@ -35,9 +35,12 @@ def test_reward(rewards: Any, reward: float | None) -> None:
 @pytest.mark.parametrize(
     ("start", "created_at"),
     [
-        (0.0, 0),
+        (0.0, None),
+        (-0.0, None),
+        (1e-9, None),
+        (1e-6, 1),
         (1.5, 1_500_000),
-        (-1.0, -1_000_000),
+        (-1.0, None),
         (1e300, None),
         (-1e12, None),
         (253402300799.0, 253402300799000000),
