@@ -65,7 +65,12 @@ def prepare(cls: type[BaseModel], *, exclude_none: bool = False) -> None:
     Args:
         cls: a model class; those that it holds are compiled with it.
         exclude_none: whether its instances will be encoded with `exclude_none`.
+
+    Raises:
+        TypeError: it is no model class.
     """
+    if not (isinstance(cls, type) and issubclass(cls, BaseModel)):
+        raise TypeError(f"a pydantic model class is needed, not {cls!r}")
     plan = plan_of(cls)
     waiting: list[Writer] = [] if plan is None else [plan]
     seen: set[int] = set()

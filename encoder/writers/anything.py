@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from encoder.schema import Serializer, is_model
-from encoder.writers.base import HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
+from encoder.writers.base import HEAVY, MAX_WEIGHT, SCALAR_WEIGHT, UNKNOWN, Run, Steps, Writer
 from encoder.writers.calls import dumped
 from encoder.writers.models import ModelWriter
 from encoder.writers.trees import WALKED, write_tree
-from encoder.writers.weights import weigh
+from encoder.writers.weights import SCALARS, weigh
 
 
 class AnyWriter(Writer):
@@ -36,6 +36,9 @@ class AnyWriter(Writer):
 
     def simple(self, value: Any, run: Run) -> Any:
         """The tree itself where all of it is of JSON's own types, and small; the simple form of a model."""
+        if type(value) in SCALARS:
+            run.weight += SCALAR_WEIGHT
+            return value
         room = weigh(value, MAX_WEIGHT, strict=True)
         if room >= 0:
             run.weight += MAX_WEIGHT - room

@@ -56,10 +56,15 @@ class DictWriter(Writer):
         limit = run.weight + MAX_WEIGHT
         simple = self._value.simple
         members = {}
+        is_plain = self._is_plain
         for key, item in tuple(value.items()):
-            if not self._is_plain(key):
+            # The common case first: ASCII text.
+            if type(key) is str and is_plain is is_writable_key and key.isascii():
+                text = key
+            elif is_plain(key):
+                text = str(key)
+            else:
                 return UNKNOWN
-            text = str(key)
             written = simple(item, run)
             run.weight += len(text) + SCALAR_WEIGHT
             if written is HEAVY or written is UNKNOWN or run.weight > limit:

@@ -77,12 +77,10 @@ class ItemGatherer:
         self.flush()
         return True
 
-    def write(self, start: int, items: list[Any]) -> None:
-        """Write many simple items by one call."""
-        self.flush()
-        self._start = start
-        self._held = items
-        self.flush()
+    def write(self, text: bytes) -> None:
+        """Write items that are text already."""
+        self.separate(0)
+        self._run.out.append(text)
 
     def flush(self) -> None:
         """Write what is held."""

@@ -21,6 +21,7 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped
 from encoder.writers.gather import ItemGatherer, shifted
+from encoder.writers.numbers import all_are, exact_text
 from encoder.writers.scalars import ScalarWriter
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import weigh
@@ -72,7 +73,7 @@ class ListWriter(Writer):
         if type(value) is not list:
             return UNKNOWN
         if self._exact is not None:
-            return self._simple_numbers(value, run)
+            return self._simple_numbers(self._exact, value, run)
         if len(value) > _SMALL:
             return HEAVY
         limit = run.weight + MAX_WEIGHT
@@ -86,14 +87,14 @@ class ListWriter(Writer):
         run.weight += CONTAINER_WEIGHT + SCALAR_WEIGHT * len(items)
         return items
 
-    def _simple_numbers(self, value: list[Any], run: Run) -> Any:
+    def _simple_numbers(self, exact: type, value: list[Any], run: Run) -> Any:
         if len(value) > _NUMBERS:
             return HEAVY
-        value = value.copy()
-        if value and set(map(type, value)) != {self._exact}:
+        items = value.copy()
+        if items and not all_are(exact, items):
             return HEAVY
-        run.weight += 8 * len(value)
-        return value
+        run.weight += 8 * len(items)
+        return items
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the list item by item."""
@@ -149,12 +150,14 @@ class ListWriter(Writer):
 
     def _slices(self, value: list[Any], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
         """Numbers, or items that only pydantic knows: many by one call."""
-        size = _DUMPED_AT_ONCE if self._exact is None else _NUMBERS
+        exact = self._exact
+        size = _DUMPED_AT_ONCE if exact is None else _NUMBERS
         end = len(value)  # as many items as there are now; a serializer, or another thread, may append
         for start in range(0, end, size):
             items = value[start : min(start + size, end)]
-            if self._exact is not None and set(map(type, items)) == {self._exact}:
-                gatherer.write(start, items)
+            text = None if exact is None else exact_text(exact, items)
+            if text is not None:
+                gatherer.write(text[1:-1])
             else:
                 for first in range(0, len(items), _DUMPED_AT_ONCE):
                     part = items[first : first + _DUMPED_AT_ONCE]

@@ -18,8 +18,9 @@ FOREIGN: Final = -2
 SCALARS: Final = frozenset({int, float, bool, type(None)})
 _TEXT: Final = frozenset({str})
 
-# Items up to which each is looked at by itself.
+# Items up to which each is looked at by itself, and from where on a few may speak for all.
 _FEW: Final = 4
+_MANY: Final = 64
 
 
 def weigh(value: Any, room: int, depth: int = _WEIGHED_DEPTH, *, strict: bool = False) -> int:
@@ -63,6 +64,8 @@ def _weigh_dict(value: dict[Any, Any], room: int, depth: int, strict: bool) -> i
 
 
 def _weigh_items(items: Sequence[Any], room: int, depth: int, strict: bool) -> int:
+    if not strict and len(items) > _MANY and set(map(type, items[:: len(items) // _FEW])) <= SCALARS:
+        return room  # dumped already, so this is about time alone: a few of many items speak for the others
     if len(items) > _FEW:
         kinds = set(map(type, items))
         if kinds <= SCALARS:

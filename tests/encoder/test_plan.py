@@ -197,6 +197,12 @@ def test_a_prepared_class_is_compiled_before_its_first_encoding() -> None:
     assert set(plan._flats) == set(part._flats) == {(True, None)}
 
 
+def test_only_model_classes_can_be_prepared() -> None:
+    for other in (int, Rooted([1]), None):
+        with pytest.raises(TypeError, match="model class"):
+            prepare(other)  # type: ignore[arg-type]
+
+
 def test_preparing_a_class_that_writes_itself_does_nothing() -> None:
     prepare(Rooted)
     assert to_json(Rooted([1])) == b"[1]"

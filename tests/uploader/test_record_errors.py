@@ -60,7 +60,7 @@ def test_one_failing_record_is_raised_once_all_others_are_stored(face: Face) -> 
     assert stored(transport) == each_of(records)
     error = caught.value
     assert (error.index, error.line_number) == (3, 4)
-    assert [receipt.upload_id for receipt in error.receipts] == [request.digest for request in transport.requests]
+    assert {receipt.upload_id for receipt in error.receipts} == {request.digest for request in transport.requests}
     assert isinstance(error.__cause__, EncodeError)
     assert error.__cause__.path == "$.traces[0].nodes[3].message.content"
     assert "$.traces[0].nodes[3].message.content" in str(error)
