@@ -14,19 +14,29 @@ from encoder.records.generic import GenericModel
 class Record(GenericModel):
     """A model that is a record of its own.
 
-    All ways of writing it take the same arguments: `float_decimals`, the digits kept of per-token floats (None keeps
-    every digit), and `exclude`, what to leave out, as `model_dump` takes it.
+    All ways of writing it take the same arguments, and round per-token floats to 4 decimals unless told otherwise.
     """
 
     _leaves_out_none: ClassVar[bool] = False
 
     def to_record(self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None) -> dict[str, Any]:
-        """Return the record as the dict that pydantic makes of it."""
+        """Return the record as the dict that pydantic makes of it.
+
+        Args:
+            float_decimals: the decimals that per-token floats are rounded to, by default 4; None keeps every digit.
+            exclude: what to leave out, as `model_dump` takes it.
+        """
         with counted_once():
             return self.model_dump(mode="json", **self._dump_options(float_decimals, exclude))
 
     def to_json(self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None) -> bytes:
         """Return the record as JSON: orjson's bytes for `to_record()`, made without stalling other threads.
+
+        On an event loop call it in a thread (`await asyncio.to_thread(episode.to_json)`), or use `aiter_json`.
+
+        Args:
+            float_decimals: the decimals that per-token floats are rounded to, by default 4; None keeps every digit.
+            exclude: what to leave out, as `model_dump` takes it.
 
         Raises:
             EncodeError: a value cannot be written.
@@ -35,6 +45,10 @@ class Record(GenericModel):
 
     def iter_json(self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None) -> Iterator[bytes]:
         """Yield the bytes of `to_json()` in pieces.
+
+        Args:
+            float_decimals: the decimals that per-token floats are rounded to, by default 4; None keeps every digit.
+            exclude: what to leave out, as `model_dump` takes it.
 
         Raises:
             EncodeError: a value cannot be written; some pieces may have been yielded by then.
@@ -45,6 +59,10 @@ class Record(GenericModel):
         self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None
     ) -> AsyncIterator[bytes]:
         """Yield the bytes of `to_json()` in pieces, giving way to the event loop.
+
+        Args:
+            float_decimals: the decimals that per-token floats are rounded to, by default 4; None keeps every digit.
+            exclude: what to leave out, as `model_dump` takes it.
 
         Raises:
             EncodeError: a value cannot be written; some pieces may have been yielded by then.
