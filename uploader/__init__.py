@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         UploaderError,
         ValidationRejectedError,
     )
-    from uploader.flow import Sleep
     from uploader.models import (
         Batch,
         EpisodeDetail,
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
         UploadReceipt,
     )
     from uploader.options import RecordHook, UploadArguments
+    from uploader.retry import Sleep
 
 __all__ = [
     "APIError",
@@ -113,7 +113,7 @@ __all__ = [
     "ValidationRejectedError",
 ]
 
-_MODULES = ("errors", "models", "options", "flow", "client", "async_client")
+_MODULES = ("errors", "models", "options", "retry", "client", "async_client")
 """Where the names are, the quickest to import first."""
 
 

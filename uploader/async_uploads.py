@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from uploader.dispatch import Window
 from uploader.errors import RecordFailure, clear_frames
-from uploader.flow import Delivery, Sleep
+from uploader.flow import Delivery
 from uploader.models import UploadReceipt
 from uploader.options import RecordHook, UploadOptions
 from uploader.pumps import RetryHook, StoppedError
+from uploader.retry import Sleep
 from uploader.sealing import SealedBatch
 
 AsyncDeliver = Callable[[Delivery, asyncio.Event, RetryHook], Awaitable[None]]

@@ -26,7 +26,7 @@ from uploader.models import Batch, UploadReceipt
 from uploader.multipart import build_body
 from uploader.options import UploadOptions
 from uploader.responses import error_from, receipt_from
-from uploader.retry import RetryPolicy
+from uploader.retry import RetryPolicy, Sleep
 from uploader.sealing import SealedBatch
 from uploader.striking import strike_out, strike_out_of
 
@@ -46,23 +46,6 @@ class Send:
 
     request: Request
     target: RawTarget | None = None
-
-
-@dataclass(frozen=True)
-class Sleep:
-    """Wait, then the same request is sent again. Handed to `on_retry` hooks as it is.
-
-    Attributes:
-        delay_s: how long.
-        attempt: the number of the attempt that failed, counted from 1.
-        error: how it failed.
-        batch: what is being uploaded, None when reading.
-    """
-
-    delay_s: float
-    attempt: int
-    error: APIError
-    batch: Batch | None = None
 
 
 @dataclass(frozen=True)

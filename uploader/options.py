@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import orjson
 
@@ -10,11 +10,7 @@ from uploader.arguments import check_hook
 from uploader.errors import ConfigurationError, RecordFailure
 from uploader.limits import DEFAULT_MAX_ATTEMPTS, DEFAULT_TARGET_BATCH_BYTES, MAX_IN_FLIGHT
 from uploader.models import Batch, LineFormat, UploadReceipt
-from uploader.retry import RetryPolicy
-
-if TYPE_CHECKING:
-    from uploader.flow import Sleep
-
+from uploader.retry import RetryPolicy, Sleep
 
 RecordHook: TypeAlias = Callable[[RecordFailure], Any]
 """Called with the error of a record that was set aside."""
@@ -43,7 +39,7 @@ class UploadArguments(TypedDict, total=False):
     max_attempts: int
     max_in_flight: int
     on_batch: Callable[[Batch, UploadReceipt], Any] | None
-    on_retry: "Callable[[Sleep], Any] | None"
+    on_retry: Callable[[Sleep], Any] | None
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ class UploadOptions:
     target_batch_bytes: int
     max_in_flight: int
     on_batch: Callable[[Batch, UploadReceipt], Any] | None
-    on_retry: "Callable[[Sleep], Any] | None"
+    on_retry: Callable[[Sleep], Any] | None
 
     @property
     def headers(self) -> dict[str, str]:

@@ -17,7 +17,8 @@ from uploader.clock import get_clock
 from uploader.dividing import divide
 from uploader.errors import APITimeoutError, TransportError, clear_frames
 from uploader.exchange import ERROR_BODY_BYTES, RawTarget, Request, RequestBody, Response
-from uploader.flow import Divide, Flow, Reply, Send, Sleep
+from uploader.flow import Divide, Flow, Reply, Send
+from uploader.retry import Sleep
 
 logger = logging.getLogger("uploader")
 

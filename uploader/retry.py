@@ -1,4 +1,4 @@
-"""When to try again: an immutable policy, each failure giving the next one and a delay."""
+"""When to try again: an immutable policy, each failure giving the next one and a delay; and the wait itself."""
 
 import re
 from dataclasses import dataclass, replace
@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
+from uploader.errors import APIError
 from uploader.limits import DEFAULT_MAX_ATTEMPTS, RETRY_AFTER_CAP_S
+from uploader.models import Batch
 
 _SECONDS = re.compile(r"\d+(\.\d*)?", re.ASCII)
 
@@ -74,3 +76,20 @@ def retry_after_seconds(value: str | None, now: datetime) -> float | None:
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
     return min(max(0.0, delay_s), RETRY_AFTER_CAP_S)
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Wait, then the same request is sent again. Handed to `on_retry` hooks as it is.
+
+    Attributes:
+        delay_s: how long.
+        attempt: the number of the attempt that failed, counted from 1.
+        error: how it failed.
+        batch: what is being uploaded, None when reading.
+    """
+
+    delay_s: float
+    attempt: int
+    error: APIError
+    batch: Batch | None = None

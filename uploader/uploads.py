@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from uploader.dispatch import Window
 from uploader.errors import RecordFailure
-from uploader.flow import Delivery, Sleep
+from uploader.flow import Delivery
 from uploader.models import UploadReceipt
 from uploader.options import RecordHook, UploadOptions
 from uploader.pumps import RetryHook, StoppedError
+from uploader.retry import Sleep
 from uploader.sealing import SealedBatch
 
 Deliver = Callable[[Delivery, threading.Event, RetryHook], None]

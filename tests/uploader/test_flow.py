@@ -14,9 +14,9 @@ from uploader.errors import (
     ValidationRejectedError,
 )
 from uploader.exchange import Request, Response
-from uploader.flow import Delivery, Divide, Send, Sleep, read_flow, redirected, upload_flow
+from uploader.flow import Delivery, Divide, Send, read_flow, redirected, upload_flow
 from uploader.options import upload_options
-from uploader.retry import RetryPolicy
+from uploader.retry import RetryPolicy, Sleep
 from uploader.sealing import SealedBatch, Sealer
 
 NOW = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)

@@ -20,10 +20,10 @@ from uploader.errors import (
     UploaderError,
     ValidationRejectedError,
 )
-from uploader.flow import Sleep
 from uploader.lines import file_lines, refuse_long_lines
 from uploader.models import Batch, UploadReceipt
 from uploader.options import UploadArguments
+from uploader.retry import Sleep
 
 _ARGUMENT = re.compile(r'line_format="(\w+)"')
 """What the client's errors call the command's option."""
