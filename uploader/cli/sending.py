@@ -13,7 +13,6 @@ from uploader.cli.output import shown
 from uploader.cli.progress import Tally, UploadProgress
 from uploader.client import TracesClient
 from uploader.errors import (
-    APIError,
     LineFormatConflictError,
     PayloadTooLargeError,
     TraceTooLargeError,
@@ -100,8 +99,6 @@ class FileOutcome:
         text = _ARGUMENT.sub(r"--line-format \1", text)
         if self.holds_chats:
             text += CHAT_HINT
-        elif isinstance(error, APIError) and error.code == "line_format_mismatch":
-            text += " (does --line-format say what the lines hold?)"
         return text
 
     def _of(self, batch: Batch) -> str:

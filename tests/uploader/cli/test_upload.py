@@ -103,7 +103,8 @@ def test_the_wrong_line_format_is_explained(command: Command, use_receiver: Rece
     episode = trace_line("episode").replace(b'"nodes": []', b'"traces": []')
     ran = command("upload", write("episodes.jsonl", episode))
     assert ran.code == 1
-    assert "--line-format" in ran.err
+    assert "--line-format episode" in ran.err
+    assert "line_format=" not in ran.err
     assert command("upload", write("traces.jsonl", trace_line("trace")), "--line-format", "episode").code == 1
 
 
