@@ -18,6 +18,9 @@ _FREED_AT_ONCE: Final = 16
 def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     """Encode a model to JSON, releasing the GIL every millisecond.
 
+    Other threads go on meanwhile, the one that calls does not: on an event loop use `aiter_json`, or call this from a
+    thread (`await asyncio.to_thread(to_json, model)`).
+
     Args:
         model: an instance of any pydantic model.
         **dump_arguments: those of `model_dump`, all but `mode`.
