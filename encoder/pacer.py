@@ -1,16 +1,17 @@
 """Give the GIL away before a millisecond of encoding has passed, so that an event loop's next tick is not late.
 
-Measured on two shared cores, the lag of a 1 ms tick while one thread encodes: napping every 0.5 ms gives a 99th
-percentile of 0.6 to 1.1 ms at 83 to 91 % of full speed, every 1 ms 1.1 to 1.2 ms at 90 to 100 %, never napping 2 to
-11 ms. `time.sleep(0)` is no better, and calls that release the GIL for an instant on their own lose the race for it.
+Measured on two cores, the lag of a 1 ms tick while one thread encodes an episode or one of the adversarial shapes of
+`benchmarks/`: with a budget of 0.5 ms its 99th percentile is 0.5 to 1.2 ms, with 0.75 ms it is 0.9 to 2.0 ms for 2 to
+4 % less CPU time, and without naps 2 to 11 ms. `time.sleep(0)` is no better than a nap, and calls that release the
+GIL for an instant on their own lose the race for it.
 """
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-# Between checks a step of up to a quarter of a millisecond may run, so that a millisecond is never passed.
-BUDGET_S: Final = 0.00075
+# Between checks a step of a quarter of a millisecond may run, on a slow machine of a half; a millisecond is not passed.
+BUDGET_S: Final = 0.0005
 
 # The shortest sleep that really gives the GIL to whoever waits for it.
 _NAP_S: Final = 1e-6
