@@ -28,6 +28,13 @@ async def test_ticks_even_when_the_block_is_empty() -> None:
     assert len(probe.lags_ms) == 1
 
 
+async def test_ticks_while_nothing_happens() -> None:
+    async with LoopProbe() as probe:
+        while len(probe.lags_ms) < 5:
+            await asyncio.sleep(0.001)
+    assert min(probe.lags_ms) > -1
+
+
 async def test_ends_when_the_block_raises() -> None:
     with pytest.raises(KeyError):
         async with LoopProbe() as probe:

@@ -65,7 +65,7 @@ def trial_table(result: "Result") -> Table:
     for name in ("ms per\nepisode", "MB/s", "stall p99\nms", "typical\nworst ms", "worst\nms"):
         table.add_column(name, justify="right")
     for way in (result.idle, result.plain, result.ours, result.upload):
-        if way.stalls_s:
+        if way.lags_ms:
             table.add_row(
                 way.name,
                 _milliseconds(way.seconds / way.episodes) if way.episodes else "",

@@ -7,19 +7,17 @@ rounds' worst.
 
 import asyncio
 import hashlib
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx
-import numpy as np
 import orjson
 
+from encoder.probe import LoopProbe, figures
 from encoder.records import Episode
 from uploader.async_client import AsyncTracesClient
-from uploader.cli.probe import Probe
 from uploader.cli.steps import Steps
 from uploader.errors import NotFoundError, UploaderError
 from uploader.limits import MAX_IN_FLIGHT
@@ -38,29 +36,29 @@ class Way:
         episodes: how many it was done to.
         size: their bytes as JSON.
         seconds: how long it took.
-        stalls_s: per round, how late each tick was.
+        lags_ms: per round, how late each tick was, in milliseconds.
     """
 
     name: str
     episodes: int = 0
     size: int = 0
     seconds: float = 0.0
-    stalls_s: list[list[float]] = field(default_factory=list)
+    lags_ms: list[Sequence[float]] = field(default_factory=list)
 
     @property
     def p99_ms(self) -> float:
         """Ninety-nine of a hundred ticks were less late than this."""
-        return float(np.percentile([stall for stalls in self.stalls_s for stall in stalls], 99)) * 1e3
+        return figures(self.lags_ms).p99_ms
 
     @property
     def median_worst_ms(self) -> float:
         """The median of the rounds' worst stalls."""
-        return statistics.median(max(stalls) for stalls in self.stalls_s) * 1e3
+        return figures(self.lags_ms).worst_ms
 
     @property
     def worst_ms(self) -> float:
         """The worst stall of all."""
-        return max(max(stalls) for stalls in self.stalls_s) * 1e3
+        return max(map(max, self.lags_ms))
 
 
 @dataclass
@@ -151,9 +149,9 @@ class Trial:
         result = self._result
         if not episodes:
             return
-        async with Probe() as probe:
+        async with LoopProbe() as probe:
             await asyncio.sleep(_IDLE_S)
-        result.idle.stalls_s.append(probe.stalls_s)
+        result.idle.lags_ms.append(probe.lags_ms)
         await self._encode("encoding, the plain way", result.plain, plain_json, episodes)
         await self._encode("encoding, our way", result.ours, our_json, episodes)
         await self._upload(episodes)
@@ -161,7 +159,7 @@ class Trial:
     async def _encode(
         self, label: str, way: Way, encode: Callable[[Episode[Any]], bytes], episodes: Sequence[Episode[Any]]
     ) -> None:
-        async with Probe() as probe:
+        async with LoopProbe() as probe:
             for episode in episodes:
                 seconds, size, digest = await asyncio.to_thread(_timed, encode, episode)
                 way.episodes += 1
@@ -170,7 +168,7 @@ class Trial:
                 if self._digests.setdefault(episode.id, digest) != digest:
                     self._result.different.append(episode.id)
                 self._steps.show(label, way.episodes, len(self._episodes))
-        way.stalls_s.append(probe.stalls_s)
+        way.lags_ms.append(probe.lags_ms)
 
     async def _upload(self, episodes: Sequence[Episode[Any]]) -> None:
         way = self._result.upload
@@ -181,11 +179,11 @@ class Trial:
             way.size += batch.size
             self._steps.show("encoding and uploading", way.episodes, len(self._episodes))
 
-        async with Probe() as probe:
+        async with LoopProbe() as probe:
             started_s = time.perf_counter()
             await self._client.upload_records(episodes, line_format=LineFormat.EPISODE, on_batch=on_batch)
             way.seconds += time.perf_counter() - started_s
-        way.stalls_s.append(probe.stalls_s)
+        way.lags_ms.append(probe.lags_ms)
 
     async def _read_back(self) -> None:
         gate = asyncio.Semaphore(MAX_IN_FLIGHT)

@@ -103,7 +103,7 @@ async def test_what_is_missing_or_differs_is_found(tmp_path: Path, monkeypatch: 
 
 def test_the_table_fits_80_columns() -> None:
     def way(name: str) -> Way:
-        return Way(name, episodes=99_999, size=10**12, seconds=90_000.0, stalls_s=[[0.0001, 9.9999]] * 3)
+        return Way(name, episodes=99_999, size=10**12, seconds=90_000.0, lags_ms=[[0.1, 9999.9]] * 3)
 
     result = Result(
         99_999, way("nothing: an idle loop"), way("orjson.dumps(to_record())"), way("to_json()"), way("upload")
