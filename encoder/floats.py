@@ -46,28 +46,16 @@ _TOGETHER: Final = 16 * 1024
 _SHORT: Final = 256
 
 
-def encode_floats(values: FloatArray, decimals: int | None) -> bytes:
-    """Write floats as the bytes of `orjson.dumps([round(v, decimals) for v in values.tolist()])`.
-
-    Args:
-        values: a one-dimensional float array of any width; it is widened to float64 first.
-        decimals: how many digits to keep after the point; None keeps every digit.
-
-    Returns:
-        A JSON array; NaN and the infinities are null.
-
-    Raises:
-        OverflowError: a negative `decimals` rounds a value out of a double's range, as in Python.
-    """
-    return b"[" + (float_texts([values], decimals)[0] if len(values) else b"") + b"]"
-
-
 def float_texts(columns: Sequence[FloatArray], decimals: int | None) -> list[bytes]:
     """Write several columns, none of them empty, as JSON arrays without their brackets.
 
     Args:
         columns: one-dimensional float arrays of any width.
         decimals: how many digits to keep after the point; None keeps every digit.
+
+    Returns:
+        For each column the bytes of `orjson.dumps([round(v, decimals) for v in column.tolist()])[1:-1]`; NaN and the
+        infinities are null.
 
     Raises:
         OverflowError: a negative `decimals` rounds a value out of a double's range, as in Python.

@@ -15,9 +15,7 @@ cycle, count as no parent. A parent that comes later in the list is as good as a
 from array import array
 from collections.abc import Generator, Iterable, Sequence
 from itertools import islice
-from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
-
-T = TypeVar("T")
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 # One number a node, in arrays: a list of a hundred thousand takes a millisecond to be let go.
 Indexes: TypeAlias = "array[int]"
@@ -108,16 +106,6 @@ def count_tokens(nodes: Sequence[Node], calls: Iterable[Call]) -> Generator[None
             num_input += max(0, usage.input_tokens - before)
             num_output += usage.completion_tokens * leaves[node]
     return TokenCounts(num_input, num_output, num_input + completion_tokens)
-
-
-def finish(steps: Generator[None, None, T]) -> T:
-    """Run a generator of steps to its end without pausing, and return its value."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
 
 
 def _usage_by_node(calls: Iterable[Call]) -> Generator[None, None, tuple[dict[int, Usage | None], int]]:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
 
-from encoder.tokens import Call, Node, TokenCounts, count_tokens, finish
+from encoder.stepwise import finish
+from encoder.tokens import Call, Node, TokenCounts, count_tokens
 
 Memo = dict[str, Any]
 """What was found out during one record."""

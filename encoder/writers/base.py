@@ -27,7 +27,6 @@ Label = str | int
 # a value inside of it run first.
 Steps = Generator["tuple[Label, Steps] | None", None, None]
 
-
 # Gives a serializer of pydantic's; made when it is first needed.
 LazySerializer = Callable[[], Serializer]
 

@@ -14,7 +14,7 @@ import numpy as np
 from encoder.blocks import JOINABLE, MARK
 from encoder.columns import ColumnKind
 from encoder.schema import extras_of
-from encoder.tokens import finish
+from encoder.stepwise import finish
 from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
 from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
 from encoder.writers.fields import FieldPlan

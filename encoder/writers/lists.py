@@ -88,6 +88,7 @@ class ListWriter(Writer):
         return items
 
     def _simple_numbers(self, exact: type, value: list[Any], run: Run) -> Any:
+        """The list itself, not the text that told its type: orjson has to count it as a container."""
         if len(value) > _NUMBERS:
             return HEAVY
         items = value.copy()

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from encoder.floats import encode_floats, float_cells, float_texts
+from encoder.floats import float_cells, float_texts
+from encoder.rounding import FloatArray
+
+
+def encode_floats(values: FloatArray, decimals: int | None) -> bytes:
+    """One column, with its brackets."""
+    return b"[" + (float_texts([values], decimals)[0] if len(values) else b"") + b"]"
 
 
 def oracle(values: list[float], decimals: int | None) -> bytes:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from encoder.tokens import NODES_PER_STEP, TokenCounts, count_tokens, finish
+from encoder.stepwise import finish
+from encoder.tokens import NODES_PER_STEP, TokenCounts, count_tokens
 
 
 @dataclass
