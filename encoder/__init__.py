@@ -12,10 +12,12 @@ from encoder.chats import from_messages
 from encoder.encode import aiter_json, iter_json, to_json
 from encoder.errors import ChatError, EncodeError, EncoderError
 from encoder.floats import float_cells
+from encoder.gaps import record_gaps
 from encoder.plan import prepare
 from encoder.records import *  # noqa: F403 - the models, by their own list of names
 
-__all__ = ["ChatError", "EncodeError", "EncoderError", "aiter_json", "from_messages", "iter_json", "prepare", "to_json"]
+__all__ = ["ChatError", "EncodeError", "EncoderError"]
+__all__ += ["aiter_json", "from_messages", "iter_json", "prepare", "record_gaps", "to_json"]
 __all__ += records.__all__
 
 # Importing is the time for what would make a first encoding late: 10 ms for the plans, 4 for the table of floats.

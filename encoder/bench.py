@@ -14,6 +14,7 @@ import orjson
 from pydantic import BaseModel
 
 from encoder.encode import aiter_json, iter_json, to_json
+from encoder.gaps import Longest, longest_gaps
 from encoder.probe import StallFigures, figures
 from encoder.records.record import Record
 from encoder.trials import Lags, Work, run_trials
@@ -42,12 +43,14 @@ class Measured:
         is_same: whether `to_json` gave the plain way's bytes.
         cpu_s: for "plain", "to_json" and "orjson alone" (on the dict built beforehand) the median CPU seconds.
         stalls: for each way, and for "idle", how late ticks of a loop came.
+        longest: the longest that `to_json` worked without being able to give way, and without doing so.
     """
 
     size: int
     is_same: bool
     cpu_s: Mapping[str, float]
     stalls: Mapping[str, StallFigures]
+    longest: Longest
 
 
 def measure(model: BaseModel, runs: int = DEFAULT_RUNS, say: Say = lambda message: None) -> Measured:
@@ -66,6 +69,7 @@ def measure(model: BaseModel, runs: int = DEFAULT_RUNS, say: Say = lambda messag
     is_same = body == _dumps(_to_record(model))
     say("CPU time")
     cpu_s = _cpu_seconds(model)
+    longest = longest_gaps(lambda: _to_json(model))
     stalls: dict[str, StallFigures] = {}
     idle_runs: list[Lags] = []
     for way, work in _works(model).items():
@@ -73,7 +77,7 @@ def measure(model: BaseModel, runs: int = DEFAULT_RUNS, say: Say = lambda messag
         stalls[way] = trials.stall
         idle_runs += trials.idle_runs
     stalls["idle"] = figures(idle_runs)
-    return Measured(len(body), is_same, cpu_s, stalls)
+    return Measured(len(body), is_same, cpu_s, stalls, longest)
 
 
 def table(measured: Measured) -> str:
@@ -96,13 +100,22 @@ def table(measured: Measured) -> str:
             cells += [f"{value:.2f}" for value in (stall.p50_ms, stall.p99_ms, stall.worst_ms)] + [str(stall.ticks)]
         widths = (9, 8, 9, 9, 9, 9, 9)
         lines.append(f"{name:<14}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=False)))
+    step, slice_ = (_milliseconds(value) for value in (measured.longest.step_ms, measured.longest.slice_ms))
     lines += [
+        "",
+        f"to_json: longest step {step} ms, longest slice {slice_} ms of CPU time",
         "",
         "p50, p99, worst: how many ms later than asked the 1 ms ticks of an event loop",
         "come meanwhile (worst: the median of the runs' worst). plain: model_dump, then",
-        "orjson. idle: the same loop without any work, in the same minutes.",
+        "orjson. idle: the same loop without any work, in the same minutes. step: from",
+        "one moment at which the encoder can release the GIL to the next; slice: from",
+        "one at which it does to the next.",
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
 
 
 def _amount(size: int) -> str:

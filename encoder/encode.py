@@ -6,6 +6,7 @@ from typing import Final, Unpack
 from pydantic import BaseModel
 
 from encoder.arguments import DumpArguments
+from encoder.gaps import watched
 from encoder.loop_turns import loop_turn
 from encoder.pacer import Pacer
 from encoder.splicer import splice
@@ -34,7 +35,7 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     """
     pacer = Pacer()
     pieces = []
-    steps = splice(model, dict(dump_arguments))
+    steps = watched(splice(model, dict(dump_arguments)))
     with TURNS.turn() as turn:
         for piece in steps:
             if piece:
@@ -44,8 +45,7 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     if len(pieces) == 1:
         return pieces[0]
     joined = b"".join(pieces)  # releases the GIL by itself where it is long
-    while pieces:
-        del pieces[-_FREED_AT_ONCE:]
+    for _ in watched(_let_go(pieces)):
         pacer.pause_if_due()
     return joined
 
@@ -65,7 +65,7 @@ def iter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> Iter
     Raises:
         EncodeError: a value cannot be written; its `path` says which. Pieces before it have been yielded.
     """
-    return _pieces(splice(model, dict(dump_arguments)))
+    return _pieces(watched(splice(model, dict(dump_arguments))))
 
 
 async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> AsyncIterator[bytes]:
@@ -81,9 +81,16 @@ async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) 
     Raises:
         EncodeError: a value cannot be written; its `path` says which. Pieces before it have been yielded.
     """
-    steps = splice(model, dict(dump_arguments))
+    steps = watched(splice(model, dict(dump_arguments)))
     while piece := await _next_piece_on_loop(steps):
         yield piece
+
+
+def _let_go(pieces: list[bytes]) -> Iterator[bytes]:
+    """Let some pieces go, a few at a time, with an empty piece wherever it is a good moment to give way."""
+    while pieces:
+        del pieces[-_FREED_AT_ONCE:]
+        yield b""
 
 
 async def _next_piece_on_loop(steps: Iterator[bytes]) -> bytes:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from encoder.gaps import gave_way
+
 # Between checks a step of a quarter of a millisecond may run, on a slow machine of a half; a millisecond is not passed.
 BUDGET_S: Final = 0.0005
 
@@ -40,6 +42,7 @@ class Pacer:
 
     def restart(self) -> None:
         """Begin a new budget, after having given way."""
+        gave_way()
         self._due_s = self._clock() + self._budget_s
 
     def pause_if_due(self) -> bool:
@@ -47,5 +50,5 @@ class Pacer:
         if self._clock() < self._due_s:
             return False
         self._nap(_NAP_S)
-        self._due_s = self._clock() + self._budget_s
+        self.restart()
         return True

@@ -6,6 +6,7 @@ import pytest
 from encoder.__main__ import main
 from encoder.bench import Measured, measure, table
 from encoder.errors import EncodeError
+from encoder.gaps import Longest
 from encoder.probe import StallFigures
 from encoder.synthetic import synthetic_episode
 from encoder.targets import load_model
@@ -22,6 +23,7 @@ def make():
 class Bad(BaseModel):
     text: str = chr(0xD800)
 """
+LONGEST = Longest(step_ms=0.26, slice_ms=12345.678)
 
 
 @pytest.fixture
@@ -41,6 +43,7 @@ def test_measures_every_way(module: str) -> None:
     assert set(measured.cpu_s) == {"plain", "orjson alone", "to_json"}
     assert set(measured.stalls) == {"plain", "to_json", "iter_json", "aiter_json", "idle"}
     assert "stalls of iter_json, run 1 of 1" in said
+    assert measured.longest.slice_ms > 0
 
 
 def test_an_episode_is_measured_as_its_record() -> None:
@@ -57,22 +60,23 @@ def test_the_table_fits_a_terminal() -> None:
     stall = StallFigures(p50_ms=12345.678, p99_ms=23456.789, worst_ms=34567.891, ticks=1234567)
     ways = ("plain", "to_json", "iter_json", "aiter_json", "idle")
     seconds = {"plain": 100.0, "orjson alone": 12.5, "to_json": 12.25}
-    shown = table(Measured(12_345_678_901, True, seconds, dict.fromkeys(ways, stall)))
+    shown = table(Measured(12_345_678_901, True, seconds, dict.fromkeys(ways, stall), LONGEST))
     assert max(map(len, shown.splitlines())) <= 80
     assert "orjson alone" in shown
     assert "0.12" in shown
+    assert "longest step 0.26 ms, longest slice 12345.68 ms" in shown
 
 
 def test_a_small_model_is_shown_in_small_units() -> None:
-    small = table(Measured(18, True, {"plain": 2.5e-6, "to_json": 1.5e-6}, {}))
+    small = table(Measured(18, True, {"plain": 2.5e-6, "to_json": 1.5e-6}, {}, LONGEST))
     assert "18 bytes of JSON" in small
     assert "CPU µs" in small
     assert "2.5" in small
-    assert "18.0 KB of JSON" in table(Measured(18_000, True, {"plain": 1.0}, {}))
+    assert "18.0 KB of JSON" in table(Measured(18_000, True, {"plain": 1.0}, {}, LONGEST))
 
 
 def test_different_bytes_are_shouted() -> None:
-    shown = table(Measured(1, False, {"plain": 1.0}, {}))
+    shown = table(Measured(1, False, {"plain": 1.0}, {}, LONGEST))
     assert "DIFFERENT BYTES" in shown
 
 

@@ -5,7 +5,7 @@ from encoder import records
 
 
 def test_the_public_names_are_pinned() -> None:
-    functions = {"aiter_json", "from_messages", "iter_json", "prepare", "to_json"}
+    functions = {"aiter_json", "from_messages", "iter_json", "prepare", "record_gaps", "to_json"}
     errors = {"ChatError", "EncodeError", "EncoderError"}
     models = {"Episode", "Trace", "MessageNode", "TaskData", "TraceTask", "ModelCall", "Usage", "TrainRunInfo"}
     assert set(encoder.__all__) == functions | errors | set(records.__all__)
