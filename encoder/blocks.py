@@ -14,13 +14,11 @@ import orjson
 from encoder.arrays import Column
 from encoder.columns import ColumnKind
 from encoder.floats import float_texts
+from encoder.splitting import split
 
 # A column's place in the text around it. No JSON holds the byte 0xff: it is not in UTF-8.
 MARK: Final = orjson.Fragment(b"[\xff]")
 _PLACE: Final = b"\xff"
-
-# Bytes between two marks from where on looking for each is worth a call of its own.
-_FAR_APART: Final = 400
 
 # The element types of each kind that are written exactly; columns of the second list may also be joined to others.
 WRITABLE: Final[dict[ColumnKind, frozenset[np.dtype[Any]]]] = {
@@ -40,10 +38,11 @@ JOINABLE: Final[dict[ColumnKind, tuple[np.dtype[Any], ...]]] = {
 _APART: Final = np.array([-1], dtype=np.int32)
 _APART_TEXT: Final = b",-1,"
 
-# Runs of equal flags are cut from these; a longer column is written slice by slice anyway.
-_CUT: Final = 8192
-_TRUE: Final = b"true," * _CUT
-_FALSE: Final = b"false," * _CUT
+# To take the joined text of longer columns apart costs more than a call for each.
+_SHORT: Final = 256
+
+_TRUE: Final = b"true,"
+_FALSE: Final = b"false,"
 
 
 class Block:
@@ -83,7 +82,7 @@ class Block:
             iter([_bool_text(column) for column in self.bools]),
             iter(float_texts(self.floats, self._decimals)),
         )
-        around = _split(text, len(self.order))
+        around = split(text, _PLACE, len(self.order))
         parts = [b""] * (2 * len(around) - 1)
         parts[::2] = around
         parts[1::2] = [next(kinds[kind]) for kind in self.order]
@@ -101,22 +100,14 @@ class Block:
         return _bool_text(column) if kind is ColumnKind.BOOLS else _numbers(column)
 
 
-def _split(text: bytes, places: int) -> list[bytes]:
-    """Split a text at its marks; where they are far apart, faster than `split`, which looks at each byte by itself."""
-    if len(text) < _FAR_APART * places:
-        return text.split(_PLACE)
-    parts = []
-    start = 0
-    for _ in range(places):
-        end = text.find(_PLACE, start)
-        parts.append(text[start:end])
-        start = end + 1
-    parts.append(text[start:])
-    return parts
-
-
 def _int_texts(columns: Sequence[Column]) -> list[bytes]:
     """The values of each column, none of them empty, as JSON without brackets."""
+    short = [column for column in columns if len(column) < _SHORT]
+    written = iter(_joined_ints(short))
+    return [next(written) if len(column) < _SHORT else _numbers(column) for column in columns]
+
+
+def _joined_ints(columns: Sequence[Column]) -> list[bytes]:
     if len(columns) < 3:
         return [_numbers(column) for column in columns]
     apart: list[Column] = [_APART] * (2 * len(columns) - 1)
@@ -137,15 +128,8 @@ def _bool_text(column: Column) -> bytes:
     Masks are runs: all true, all false, or some false and then true to the end.
     """
     values = column.tobytes()
-    length = len(values)
     trues = values.count(1)
-    if length > _CUT:
-        return _numbers(column)
-    if trues == length:
-        return _TRUE[: 5 * length - 1]
-    if not trues:
-        return _FALSE[: 6 * length - 1]
-    falses = length - trues
-    if values.find(1) == falses:
-        return _FALSE[: 6 * falses] + _TRUE[: 5 * trues - 1]
-    return _numbers(column)
+    falses = len(values) - trues
+    if not falses or values.find(1) == falses:
+        return _FALSE * falses + (_TRUE * trues)[:-1]
+    return _numbers(column) if trues else (_FALSE * falses)[:-1]

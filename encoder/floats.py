@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from encoder.rounding import Float64Array, FloatArray, nearest_multiples, round_floats
+from encoder.rounding import FloatArray, nearest_multiples, round_floats
+from encoder.splitting import split
 
 TABLE_DECIMALS: Final = 4
 """The precision of the record's per-token floats, and of the table."""
@@ -25,25 +26,28 @@ _CELL_BYTES: Final = 8
 
 # The table: a cell for what is out of range, -10.0, ... -0.0001, -0.0, 0.0, 0.0001, ... 10.0, and again out of range.
 _BEYOND: Final = b"\xff"
+_END: Final = b"]"
 _ZERO: Final = _LIMIT + 2
 
 # Added to a product, this leaves the nearest integer, halves to even, in the low bits of the sum (for less than 2**51).
 _SHIFT: Final = 1.5 * 2.0**52
 _INDEX_OF_BITS: Final = _ZERO - int(np.array(_SHIFT).view(np.int64))
 
-# `replace` costs 14 ns a NUL, `translate` 0.7 ns a byte: the border is where one byte of twenty is NUL.
+# `replace` costs some 10 ns a NUL, `translate` 0.5 ns a byte: the border is where one byte of twenty is NUL.
 _SAMPLE_BYTES: Final = 512
 _FEW_NULS: Final = 24
+
+# Of a float32, 24 bits count, and of the scale ten: a double holds their product.
+_EXACT_BYTES: Final = 4
 
 # A column with more values beyond the table than one in this many goes through orjson as a whole.
 _MANY_GAPS: Final = 8
 
-# Columns share their calls, a dozen of numpy that cost some 10 microseconds, up to as many values as the nearer caches
-# hold well.
-_TOGETHER: Final = 16 * 1024
+# Columns share their calls, a dozen that cost some 10 microseconds, up to as many values as the nearer caches hold well.
+_TOGETHER: Final = 32 * 1024
 
-# Of shorter columns the NULs are removed together too, and the text is split.
-_SHORT: Final = 256
+# From this length on it pays to look whether a column has but one value, as advantages mostly have.
+_LONG: Final = 128
 
 
 def float_texts(columns: Sequence[FloatArray], decimals: int | None) -> list[bytes]:
@@ -60,23 +64,37 @@ def float_texts(columns: Sequence[FloatArray], decimals: int | None) -> list[byt
     Raises:
         OverflowError: a negative `decimals` rounds a value out of a double's range, as in Python.
     """
+    texts = [_repeated(column, decimals) if len(column) >= _LONG else None for column in columns]
+    varied = [column for column, text in zip(columns, texts, strict=True) if text is None]
+    written = iter(_varied(varied, decimals))
+    return [next(written) if text is None else text for text in texts]
+
+
+def _repeated(column: FloatArray, decimals: int | None) -> bytes | None:
+    """The text of a column whose values are the same to the bit; None for any other."""
+    values = column.tobytes()
+    first = values[: column.itemsize]
+    if not values.endswith(first) or values != first * len(column):
+        return None
+    (value,) = column[:1].tolist()
+    text = orjson.dumps(value if decimals is None else round(value, decimals))
+    return (text + b",") * (len(column) - 1) + text
+
+
+def _varied(columns: list[FloatArray], decimals: int | None) -> list[bytes]:
+    """The texts of columns whose values differ."""
     if decimals != TABLE_DECIMALS:
         return [_by_orjson(column, decimals) for column in columns]
     lengths = [len(column) for column in columns]
     if len(columns) < 2 or sum(lengths) > _TOGETHER:
-        return [_text(column) for column in columns]
-    cells = _cells(np.concatenate(columns, dtype=np.float64))
-    if max(lengths) < _SHORT:
-        cells.view(np.uint8)[np.cumsum(lengths) * _CELL_BYTES - 1] = ord("]")  # for the comma of a column's last value
-        joined = cells.tobytes()
-        if _BEYOND not in joined:
-            return joined.translate(None, b"\0").split(b"]")[:-1]
-    ends = itertools.accumulate(lengths)
-    return [_cut(column, cells[end - len(column) : end]) for column, end in zip(columns, ends, strict=True)]
-
-
-def _text(column: FloatArray) -> bytes:
-    return _cut(column, _cells(np.ascontiguousarray(column, dtype=np.float64)))
+        return [_cut(column, _cells([column])) for column in columns]
+    cells = _cells(columns)
+    ends = list(itertools.accumulate(lengths))
+    cells.view(np.uint8)[np.array(ends) * _CELL_BYTES - 1] = _END[0]  # for the comma of a column's last value
+    text = cells.tobytes()
+    if _BEYOND in text:
+        return [_cut(column, cells[end - len(column) : end]) for column, end in zip(columns, ends, strict=True)]
+    return split(_without_nuls(text), _END, len(columns))[:-1]
 
 
 def _cut(column: FloatArray, cells: npt.NDArray[np.uint64]) -> bytes:
@@ -107,17 +125,20 @@ def _by_orjson(column: FloatArray, decimals: int | None) -> bytes:
     return orjson.dumps(rounded, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
 
 
-def _cells(values: Float64Array) -> npt.NDArray[np.uint64]:
-    """The table's cells of the values."""
+def _cells(columns: Sequence[FloatArray]) -> npt.NDArray[np.uint64]:
+    """The table's cells of the values of some columns, one after the other."""
     with np.errstate(over="ignore", invalid="ignore"):
+        values = np.concatenate(columns, dtype=np.float64)
         products = values * float(_SCALE)
         shifted = products + _SHIFT
         indexes = shifted.view(np.int64) + _INDEX_OF_BITS
-        shifted -= _SHIFT
-        products -= shifted
-        np.abs(products, out=products)
-        if not products.max() < 0.5:  # a half, whose side only the exact product tells; or NaN
-            indexes = np.clip(nearest_multiples(values, TABLE_DECIMALS), -_ZERO, _ZERO).astype(np.int64) + _ZERO
+        # The product of a narrower float and the scale is exact, so that the shift rounds it as Python does.
+        if max(column.itemsize for column in columns) > _EXACT_BYTES:
+            shifted -= _SHIFT
+            products -= shifted
+            np.abs(products, out=products)
+            if not products.max() < 0.5:  # a half, whose side only the exact product tells; or NaN
+                indexes = np.clip(nearest_multiples(values, TABLE_DECIMALS), -_ZERO, _ZERO).astype(np.int64) + _ZERO
     indexes += values.view(np.int64) >> 63  # below zero, one further: -0.0 has a cell of its own
     return float_cells().take(indexes, mode="clip")
 

@@ -16,7 +16,7 @@ from encoder.columns import ColumnKind
 from encoder.schema import extras_of
 from encoder.stepwise import finish
 from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
-from encoder.writers.columns import SMALL_COLUMN, ColumnWriter
+from encoder.writers.columns import COLUMN_WEIGHTS, SMALL_COLUMN, ColumnWriter
 from encoder.writers.fields import FieldPlan
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import Flat, ModelWriter, Variant
@@ -170,7 +170,7 @@ def _column(source: Source, indent: int, value: str, writer: ColumnWriter, put: 
     source.add(
         indent + 1, "block = run.block", f"block.order.append({int(kind)})", f"block.{_HELD[kind]}.append({value})"
     )
-    source.add(indent + 1, "weight += 8 * length", f"{put}MARK")
+    source.add(indent + 1, f"weight += {COLUMN_WEIGHTS[kind]} * length", f"{put}MARK")
     source.add(indent, "else:")
     _simple(source, indent + 1, value, writer, put)
 
