@@ -5,6 +5,7 @@ the nodes are written: their ints are joined and written by one call, and so are
 marks that no value can produce. What the nodes are else is written with `MARK` in the place of each column.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -41,8 +42,13 @@ _APART_TEXT: Final = b",-1,"
 # To take the joined text of longer columns apart costs more than a call for each.
 _SHORT: Final = 256
 
-_TRUE: Final = b"true,"
-_FALSE: Final = b"false,"
+# Runs of equal flags are cut from these: as many as one call is handed of a long column.
+_CUT: Final = 32 * 1024
+_TRUE: Final = b"true," * _CUT
+_FALSE: Final = b"false," * _CUT
+
+# Short columns of flags whose text is remembered: there are few masks of few flags, the same again and again.
+_REMEMBERED_FLAGS: Final = 128
 
 
 class Block:
@@ -128,8 +134,17 @@ def _bool_text(column: Column) -> bytes:
     Masks are runs: all true, all false, or some false and then true to the end.
     """
     values = column.tobytes()
-    trues = values.count(1)
-    falses = len(values) - trues
-    if not falses or values.find(1) == falses:
-        return _FALSE * falses + (_TRUE * trues)[:-1]
-    return _numbers(column) if trues else (_FALSE * falses)[:-1]
+    return _remembered(values) if len(values) <= _REMEMBERED_FLAGS else _flags(values)
+
+
+def _flags(values: bytes) -> bytes:
+    falses = values.count(0)
+    trues = len(values) - falses
+    if not trues or not falses:
+        return _FALSE[: 6 * falses - 1] if falses else _TRUE[: 5 * trues - 1]
+    if values.rfind(0) == falses - 1:
+        return _FALSE[: 6 * falses] + _TRUE[: 5 * trues - 1]
+    return _numbers(np.frombuffer(values, dtype=np.uint8) != 0)
+
+
+_remembered: Final = functools.lru_cache(maxsize=4096)(_flags)
