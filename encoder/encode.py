@@ -9,10 +9,10 @@ from encoder.arguments import DumpArguments
 from encoder.gaps import watched
 from encoder.loop_turns import loop_turn
 from encoder.pacer import Pacer
-from encoder.splicer import splice
+from encoder.splicer import splice, splice_into
 from encoder.turns import TURNS
 
-# Pieces let go between two looks at the clock: freeing costs 60 to 120 microseconds a megabyte.
+# Parts let go between two looks at the clock: freeing costs 60 to 120 microseconds a megabyte.
 _FREED_AT_ONCE: Final = 16
 
 
@@ -34,18 +34,13 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
         EncodeError: a value cannot be written; its `path` says which.
     """
     pacer = Pacer()
-    pieces = []
-    steps = watched(splice(model, dict(dump_arguments)))
+    parts: list[bytes] = []
     with TURNS.turn() as turn:
-        for piece in steps:
-            if piece:
-                pieces.append(piece)
+        for _ in watched(splice_into(parts, model, dict(dump_arguments))):
             if pacer.pause_if_due():
                 turn.let_others()
-    if len(pieces) == 1:
-        return pieces[0]
-    joined = b"".join(pieces)  # releases the GIL by itself where it is long
-    for _ in watched(_let_go(pieces)):
+    joined = b"".join(parts)  # releases the GIL by itself where it is long; of one part it is that
+    for _ in watched(_let_go(parts)):
         pacer.pause_if_due()
     return joined
 
@@ -86,10 +81,10 @@ async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) 
         yield piece
 
 
-def _let_go(pieces: list[bytes]) -> Iterator[bytes]:
-    """Let some pieces go, a few at a time, with an empty piece wherever it is a good moment to give way."""
-    while pieces:
-        del pieces[-_FREED_AT_ONCE:]
+def _let_go(parts: list[bytes]) -> Iterator[bytes]:
+    """Let some parts go, a few at a time, with an empty piece wherever it is a good moment to give way."""
+    while parts:
+        del parts[-_FREED_AT_ONCE:]
         yield b""
 
 

@@ -23,6 +23,11 @@ from encoder.writers.trees import write_tree
 # Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
 PIECE_BYTES: Final = 64 * 1024
 
+# Parts of a whole text that are looked at together, and the mean size below which they are joined: a header takes 33
+# bytes, and the allocator some more.
+_MANY_PARTS: Final = 256
+_SMALL_PART_BYTES: Final = 1024
+
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -41,10 +46,57 @@ def splice(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
     return _pieces(model, arguments)
 
 
+def splice_into(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
+    """Write a model's JSON to a list, and yield an empty piece wherever it is a good moment to give way.
+
+    What is written is not copied once more to make pieces of like size: only small parts are joined.
+
+    Args:
+        out: where the parts are appended; the caller leaves it alone meanwhile.
+        model: as for `splice`.
+        arguments: as for `splice`.
+
+    Raises:
+        TypeError: an argument is none of `model_dump`'s.
+        EncodeError: a value cannot be written.
+    """
+    refuse_unknown(arguments)
+    return _parts(out, model, arguments)
+
+
 def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
+    run = _new_run(arguments, [])
+    for _ in _steps(model, arguments, run):
+        yield run.take() if run.size() >= PIECE_BYTES else b""
+    if run.out:
+        yield run.take()
+
+
+def _parts(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
+    settled = 0
+    for _ in _steps(model, arguments, _new_run(arguments, out)):
+        if len(out) - settled > _MANY_PARTS:
+            _join_small(out, settled)
+            settled = len(out)
+        yield b""
+    _join_small(out, settled)
+
+
+def _join_small(out: list[bytes], start: int) -> None:
+    """Make one part of the last ones, if they are so small that their own headers count."""
+    parts = out[start:]
+    if sum(map(len, parts)) < len(parts) * _SMALL_PART_BYTES:
+        out[start:] = [b"".join(parts)]
+
+
+def _new_run(arguments: dict[str, Any], out: list[bytes]) -> Run:
+    return Run({key: value for key, value in arguments.items() if key not in ("include", "exclude")}, out)
+
+
+def _steps(model: BaseModel, arguments: dict[str, Any], run: Run) -> Iterator[None]:
+    """Write the model; what is yielded is a good moment to give way."""
     if not is_model(model):
         raise EncodeError("$", f"an instance of a pydantic model is needed, not {type(model).__name__}")
-    run = Run({key: value for key, value in arguments.items() if key not in ("include", "exclude")})
     stack: list[tuple[tuple[Label, ...], Steps]] = [((), _begin(model, arguments, run))]
     while stack:
         try:
@@ -57,9 +109,7 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
         if inner is not None:
             label, steps = inner
             stack.append(((label,), steps))
-        yield run.take() if run.size() >= PIECE_BYTES else b""
-    if run.out:
-        yield run.take()
+        yield
 
 
 def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:

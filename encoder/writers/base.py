@@ -165,6 +165,10 @@ class Writer:
         """An object that orjson writes as the oracle writes the value, or HEAVY or UNKNOWN."""
         return UNKNOWN
 
+    def simple_in(self, run: Run) -> Callable[[Any, Run], Any]:
+        """What gives the simple forms of many values in one run: `simple`, or something faster that does the same."""
+        return self.simple
+
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The steps that write the value inside `depth` containers; None where this writer cannot vouch for it."""
         return None

@@ -90,6 +90,8 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
         source.add(1, f"{targets.rstrip()} = values.values()")
     weight = FIELD_WEIGHT * len(fields) + (_HOOK_WEIGHT if writer.plan.computed else 0)
     source.add(1, "out = {}", f"weight = {weight}")
+    if any(isinstance(plan.writer, ColumnWriter) for plan in fields):
+        source.add(1, "block = run.block", "order = block.order")
     for index, plan in enumerate(fields):
         if not plan.excluded:
             _field(source, f"v{index}", plan, exclude_none, plan.alias if aliased else plan.name)
@@ -166,10 +168,8 @@ def _column(source: Source, indent: int, value: str, writer: ColumnWriter, put: 
     source.add(indent, f"length = len({value})", f"dtype = {value}.dtype")
     source.add(indent, f"if length > {SMALL_COLUMN}: return HEAVY")
     source.add(indent, f"if not length: {put}EMPTY")
-    source.add(indent, f"elif ({known}){' and run.block.takes_floats' if kind is ColumnKind.FLOATS else ''}:")
-    source.add(
-        indent + 1, "block = run.block", f"block.order.append({int(kind)})", f"block.{_HELD[kind]}.append({value})"
-    )
+    source.add(indent, f"elif ({known}){' and block.takes_floats' if kind is ColumnKind.FLOATS else ''}:")
+    source.add(indent + 1, f"order.append({int(kind)})", f"block.{_HELD[kind]}.append({value})")
     source.add(indent + 1, f"weight += {COLUMN_WEIGHTS[kind]} * length", f"{put}MARK")
     source.add(indent, "else:")
     _simple(source, indent + 1, value, writer, put)

@@ -118,7 +118,7 @@ class ListWriter(Writer):
             yield from self._slices(value, run, gatherer, depth)
         else:
             # As many items as there were when the list was reached; another thread may append meanwhile.
-            simple = self._item.simple
+            simple = self._item.simple_in(run)
             for index, item in enumerate(islice(value, len(value))):
                 kept = WHOLE if filter_ is None else filter_.of(index)
                 if not kept[0]:

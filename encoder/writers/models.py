@@ -66,6 +66,10 @@ class ModelWriter(Writer):
         finally:
             run.level -= 1
 
+    def simple_in(self, run: Run) -> Flat:
+        """The compiled function itself, where nothing stands before it."""
+        return self.flat(run.variant) if self.gathered and not self.levels and not run.exclude_unset else self.simple
+
     def slow(self, value: Any, run: Run) -> Any:
         """The simple form, whatever the order of the fields in the instance; the model of what is compiled."""
         plan = self.plan
