@@ -161,6 +161,10 @@ class Writer:
         """Whether no model inside of the value lacks a declared field: inside of a union, pydantic minds."""
         return True
 
+    def least_weight(self) -> int:
+        """What the simple form of any value weighs at least."""
+        return 0
+
     def simple(self, value: Any, run: Run) -> Any:
         """An object that orjson writes as the oracle writes the value, or HEAVY or UNKNOWN."""
         return UNKNOWN

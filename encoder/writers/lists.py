@@ -74,7 +74,7 @@ class ListWriter(Writer):
             return UNKNOWN
         if self._exact is not None:
             return self._simple_numbers(self._exact, value, run)
-        if len(value) > _SMALL:
+        if len(value) > _SMALL or len(value) * self._item.least_weight() > MAX_WEIGHT:
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         simple = self._item.simple

@@ -52,6 +52,10 @@ class ModelWriter(Writer):
             self._flats[variant] = made
         return made
 
+    def least_weight(self) -> int:
+        """What its fields weigh."""
+        return FIELD_WEIGHT * len(self.plan.fields)
+
     def simple(self, value: Any, run: Run) -> Any:
         """A dict of the fields' simple forms."""
         if not self.gathered or run.exclude_unset:
