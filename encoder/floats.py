@@ -43,7 +43,7 @@ _EXACT_BYTES: Final = 4
 # A column with more values beyond the table than one in this many goes through orjson as a whole.
 _MANY_GAPS: Final = 8
 
-# Columns share their calls, a dozen that cost some 10 microseconds, up to as many values as the nearer caches hold well.
+# Columns share their calls, a dozen that cost some 10 microseconds, up to as many values as the caches hold well.
 _TOGETHER: Final = 32 * 1024
 
 # From this length on it pays to look whether a column has but one value, as advantages mostly have.
