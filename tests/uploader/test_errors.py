@@ -15,6 +15,10 @@ MADE = [
     errors.RecordError(3, "r"),
     errors.TraceTooLargeError(1, 2, 3),
     errors.RecordsError(()),
+    errors.SpoolError("p", "r"),
+    errors.SpoolFullError("p", "r"),
+    errors.SpoolLockedError("p", "r"),
+    errors.DamagedBatchError("p", "r", 3),
     errors.RedirectError("m", status_code=302, location="https://there"),
     errors.RetryableAPIError("m", status_code=503, code="c", retry_after=1.5),
     *(

@@ -16,6 +16,7 @@ NAMES = {
     "AsyncTracesClient",
     "Batch",
     "ConfigurationError",
+    "DamagedBatchError",
     "EpisodeDetail",
     "EpisodeError",
     "EpisodeListPage",
@@ -45,6 +46,9 @@ NAMES = {
     "RunSummary",
     "Score",
     "Sleep",
+    "SpoolError",
+    "SpoolFullError",
+    "SpoolLockedError",
     "TraceCall",
     "TraceCallPage",
     "TraceListPage",
@@ -135,11 +139,15 @@ def test_names_of_the_public_client_are_the_same() -> None:
     assert shared >= {"APIError", "Batch", "LineFormat", "TracesClient", "TransportError", "UploadReceipt"}
     for name in (
         "TraceSummary",
-        "EpisodeDetail",
+        "DamagedBatchError",
+    "EpisodeDetail",
         "RunSummary",
         "RunStepList",
         "TraceNode",
-        "TraceCall",
+        "SpoolError",
+    "SpoolFullError",
+    "SpoolLockedError",
+    "TraceCall",
         "UploadReceipt",
     ):
         assert list(getattr(uploader, name).model_fields) == list(getattr(prime_traces, name).model_fields)

@@ -6,6 +6,10 @@ UploaderError                       receipts: what was committed all the same
 ├── RecordError                     a record cannot become a line
 ├── TraceTooLargeError              a line is beyond the service's limit
 ├── RecordsError                    several records had to be left out
+├── SpoolError                      the spool's disk did not do what was asked
+│   ├── SpoolFullError              no room: its own bound, or the disk's
+│   ├── SpoolLockedError            another process uses the folder
+│   └── DamagedBatchError           a file is not what was written
 └── APIError                        the service refused, or could not be understood
     ├── ValidationRejectedError     400, 422: these bytes will never be taken
     ├── UnauthorizedError           401: the key is refused
@@ -41,11 +45,13 @@ from uploader.errors.service import (
     UnauthorizedError,
     ValidationRejectedError,
 )
+from uploader.errors.spool import DamagedBatchError, SpoolError, SpoolFullError, SpoolLockedError
 
 __all__ = [
     "APIError",
     "APITimeoutError",
     "ConfigurationError",
+    "DamagedBatchError",
     "ForbiddenError",
     "InvalidAnswerError",
     "LineFormatConflictError",
@@ -58,6 +64,9 @@ __all__ = [
     "RecordsError",
     "RedirectError",
     "RetryableAPIError",
+    "SpoolError",
+    "SpoolFullError",
+    "SpoolLockedError",
     "TraceNotIndexedError",
     "TraceTooLargeError",
     "TransportError",

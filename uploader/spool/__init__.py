@@ -1,0 +1,1 @@
+"""The spool: sealed batches on local disk until every sink has them."""
