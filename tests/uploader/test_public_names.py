@@ -139,15 +139,11 @@ def test_names_of_the_public_client_are_the_same() -> None:
     assert shared >= {"APIError", "Batch", "LineFormat", "TracesClient", "TransportError", "UploadReceipt"}
     for name in (
         "TraceSummary",
-        "DamagedBatchError",
-    "EpisodeDetail",
+        "EpisodeDetail",
         "RunSummary",
         "RunStepList",
         "TraceNode",
-        "SpoolError",
-    "SpoolFullError",
-    "SpoolLockedError",
-    "TraceCall",
+        "TraceCall",
         "UploadReceipt",
     ):
         assert list(getattr(uploader, name).model_fields) == list(getattr(prime_traces, name).model_fields)

@@ -37,4 +37,5 @@ class DamagedBatchError(SpoolError):
 
     def __init__(self, path: str, reason: str, num_records: int | None) -> None:
         super().__init__(path, reason)
+        self.args = (path, reason, num_records)
         self.num_records = num_records
