@@ -1,0 +1,23 @@
+"""What the tests of the spool share: small sealed batches, and where they are to go."""
+
+import gzip
+
+from uploader.sealing import SealedBatch, Sealer
+from uploader.spool.batches import Destination
+
+TRACES = Destination("traces", "https://traces.example", "team")
+FILES = Destination("files", "/data/runs")
+
+
+def seal(*lines: bytes, compress: bool = True) -> SealedBatch:
+    """A batch of these lines."""
+    sealer = Sealer(compress=compress)
+    for number, line in enumerate(lines, 1):
+        sealer.add([line], len(line), number)
+    return sealer.seal()
+
+
+def content(sealed: SealedBatch) -> bytes:
+    """A batch's uncompressed bytes."""
+    body = b"".join(sealed.pieces)
+    return gzip.decompress(body) if sealed.content_encoding else body
