@@ -46,6 +46,7 @@ _SHORT: Final = 256
 _CUT: Final = 32 * 1024
 _TRUE: Final = b"true," * _CUT
 _FALSE: Final = b"false," * _CUT
+_ZEROS: Final = bytes(_CUT)
 
 # Short columns of flags whose text is remembered: there are few masks of few flags, the same again and again.
 _REMEMBERED_FLAGS: Final = 128
@@ -138,12 +139,13 @@ def _bool_text(column: Column) -> bytes:
 
 
 def _flags(values: bytes) -> bytes:
-    falses = values.count(0)
-    trues = len(values) - falses
-    if not trues or not falses:
-        return _FALSE[: 6 * falses - 1] if falses else _TRUE[: 5 * trues - 1]
-    if values.rfind(0) == falses - 1:
-        return _FALSE[: 6 * falses] + _TRUE[: 5 * trues - 1]
+    falses = values.find(1)
+    if falses < 0:
+        falses = len(values)
+    # What is searched for from here on is found by the C library at once; counting looks at each byte by itself.
+    if values.find(0, falses) < 0 and values.startswith(_ZEROS[:falses]):
+        trues = len(values) - falses
+        return _FALSE[: 6 * falses] + _TRUE[: 5 * trues - 1] if trues else _FALSE[: 6 * falses - 1]
     return _numbers(np.frombuffer(values, dtype=np.uint8) != 0)
 
 
