@@ -86,13 +86,13 @@ class Block:
         """
         kinds = (
             iter(_int_texts(self.ints)),
-            iter([_bool_text(column) for column in self.bools]),
+            iter(_bool_texts(self.bools)),
             iter(float_texts(self.floats, self._decimals)),
         )
         around = split(text, _PLACE, len(self.order))
         parts = [b""] * (2 * len(around) - 1)
         parts[::2] = around
-        parts[1::2] = [next(kinds[kind]) for kind in self.order]
+        parts[1::2] = map(next, map(kinds.__getitem__, self.order))
         for held in (self.order, self.ints, self.bools, self.floats):
             held.clear()
         self.kept = 0
@@ -104,11 +104,13 @@ class Block:
             return b""
         if kind is ColumnKind.FLOATS:
             return float_texts([column], self._decimals)[0]
-        return _bool_text(column) if kind is ColumnKind.BOOLS else _numbers(column)
+        return _flags(column.tobytes()) if kind is ColumnKind.BOOLS else _numbers(column)
 
 
 def _int_texts(columns: Sequence[Column]) -> list[bytes]:
     """The values of each column, none of them empty, as JSON without brackets."""
+    if max(map(len, columns), default=0) < _SHORT:
+        return _joined_ints(columns)
     short = [column for column in columns if len(column) < _SHORT]
     written = iter(_joined_ints(short))
     return [next(written) if len(column) < _SHORT else _numbers(column) for column in columns]
@@ -129,16 +131,19 @@ def _numbers(column: Column) -> bytes:
     return orjson.dumps(np.ascontiguousarray(column), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
 
 
-def _bool_text(column: Column) -> bytes:
-    """The values of a column, not empty, as JSON without brackets.
-
-    Masks are runs: all true, all false, or some false and then true to the end.
-    """
-    values = column.tobytes()
-    return _remembered(values) if len(values) <= _REMEMBERED_FLAGS else _flags(values)
+def _bool_texts(columns: Sequence[Column]) -> list[bytes]:
+    """The values of each column, none of them empty, as JSON without brackets."""
+    values = list(map(np.ndarray.tobytes, columns))
+    if max(map(len, values), default=0) <= _REMEMBERED_FLAGS:
+        return list(map(_remembered, values))
+    return list(map(_flags, values))
 
 
 def _flags(values: bytes) -> bytes:
+    """Flags, a byte each, as JSON without brackets.
+
+    Masks are runs: all true, all false, or some false and then true to the end.
+    """
     falses = values.find(1)
     if falses < 0:
         falses = len(values)

@@ -64,6 +64,8 @@ def float_texts(columns: Sequence[FloatArray], decimals: int | None) -> list[byt
     Raises:
         OverflowError: a negative `decimals` rounds a value out of a double's range, as in Python.
     """
+    if max(map(len, columns), default=0) < _LONG:
+        return _varied(columns, decimals)
     texts = [_repeated(column, decimals) if len(column) >= _LONG else None for column in columns]
     varied = [column for column, text in zip(columns, texts, strict=True) if text is None]
     written = iter(_varied(varied, decimals))
@@ -81,7 +83,7 @@ def _repeated(column: FloatArray, decimals: int | None) -> bytes | None:
     return (text + b",") * (len(column) - 1) + text
 
 
-def _varied(columns: list[FloatArray], decimals: int | None) -> list[bytes]:
+def _varied(columns: Sequence[FloatArray], decimals: int | None) -> list[bytes]:
     """The texts of columns whose values differ."""
     if decimals != TABLE_DECIMALS:
         return [_by_orjson(column, decimals) for column in columns]

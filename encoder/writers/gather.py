@@ -4,10 +4,14 @@ A gatherer writes the inside of one object or array: what it holds goes out by o
 comma goes between two such calls. An item that is written by steps of its own is announced by `separate`.
 """
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
-from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable
+from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable, Verdict
 from encoder.writers.calls import dumps
+
+# An item that has no simple form: its index, itself, and why.
+Found: TypeAlias = tuple[int, Any, Verdict]
 
 
 class MemberGatherer:
@@ -76,6 +80,38 @@ class ItemGatherer:
             return False
         self.flush()
         return True
+
+    def gather(self, items: Iterator[tuple[int, Any]], simple: Callable[[Any, Run], Any]) -> Found | bool:
+        """Hold simple items until what is held goes out, or one is not simple.
+
+        Args:
+            items: neighbours, each with its index; what is taken from them is dealt with.
+            simple: gives an item's simple form.
+
+        Returns:
+            The item that has none, with its index and the verdict; True where what was held went out; False where there
+            are no more items.
+        """
+        run, held, weight = self._run, self._held, self._weight
+        block = run.block
+        order = block.order
+        index = -1
+        for index, item in items:
+            before = run.weight
+            written = simple(item, run)
+            if type(written) is Verdict:
+                block.forget()
+                self._start, self._weight = index - len(held), weight
+                return index, item, written
+            held.append(written)
+            block.kept = len(order)
+            weight += run.weight - before + HOLDING_WEIGHT
+            if weight >= MAX_WEIGHT:
+                self._start = index + 1 - len(held)
+                self.flush()
+                return True
+        self._start, self._weight = index + 1 - len(held), weight
+        return False
 
     def write(self, text: bytes) -> None:
         """Write items that are text already."""

@@ -116,26 +116,37 @@ class ListWriter(Writer):
         gatherer = ItemGatherer(run, depth)
         if filter_ is None and (self._exact is not None or type(self._item) is Writer):
             yield from self._slices(value, run, gatherer, depth)
-        else:
+        elif filter_ is None:
             # As many items as there were when the list was reached; another thread may append meanwhile.
+            items = enumerate(islice(value, len(value)))
             simple = self._item.simple_in(run)
+            while found := gatherer.gather(items, simple):
+                if found is True:
+                    yield None
+                else:
+                    index, item, verdict = found
+                    yield from self._large_item(index, item, run, WHOLE, verdict is HEAVY, gatherer, depth)
+        else:
             for index, item in enumerate(islice(value, len(value))):
-                kept = WHOLE if filter_ is None else filter_.of(index)
-                if not kept[0]:
-                    continue
-                written: Any = UNKNOWN
-                if kept is WHOLE:
-                    weight = run.weight
-                    written = simple(item, run)
-                    if written is not HEAVY and written is not UNKNOWN:
-                        if gatherer.add(index, written, run.weight - weight):
-                            yield None
-                        continue
-                    run.block.forget()
-                yield from self._large_item(index, item, run, kept, written is HEAVY, gatherer, depth)
+                kept = filter_.of(index)
+                if kept[0]:
+                    yield from self._kept_item(index, item, run, kept, gatherer, depth)
         gatherer.flush()
         run.out.append(b"]")
         yield None
+
+    def _kept_item(self, index: int, item: Any, run: Run, kept: Kept, gatherer: ItemGatherer, depth: int) -> Steps:
+        """Write an item of which a filter said something."""
+        written: Any = UNKNOWN
+        if kept is WHOLE:
+            weight = run.weight
+            written = self._item.simple(item, run)
+            if written is not HEAVY and written is not UNKNOWN:
+                if gatherer.add(index, written, run.weight - weight):
+                    yield None
+                return
+            run.block.forget()
+        yield from self._large_item(index, item, run, kept, written is HEAVY, gatherer, depth)
 
     def _large_item(
         self, index: int, item: Any, run: Run, kept: Kept, heavy: bool, gatherer: ItemGatherer, depth: int
