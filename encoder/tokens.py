@@ -12,15 +12,16 @@ Records come from anywhere, so a parent may be wrong: an index that is out of ra
 cycle, count as no parent. A parent that comes later in the list is as good as any.
 """
 
+import operator
 from array import array
 from collections.abc import Generator, Iterable, Sequence
-from itertools import islice
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 # One number a node, in arrays: a list of a hundred thousand takes a millisecond to be let go.
 Indexes: TypeAlias = "array[int]"
 
 _NONE: Final = -1
+_parent_of: Final = operator.attrgetter("parent")
 
 NODES_PER_STEP: Final = 256
 """How many nodes or calls are handled between two yields: some tens of microseconds."""
@@ -89,22 +90,22 @@ def count_tokens(nodes: Sequence[Node], calls: Iterable[Call]) -> Generator[None
         The counts, as the generator's value.
     """
     usages, completion_tokens = yield from _usage_by_node(calls)
-    parents, children = yield from _parents(nodes)
-    leaves, upwards = yield from _leaves_under(parents, children)
+    parents, is_ordered = yield from _parents(nodes)
+    leaves, upwards = yield from (_leaves_upwards(parents) if is_ordered else _leaves_under(parents))
     totals: list[int] = [0] * len(parents)
     num_input = num_output = 0
-    for step, node in enumerate(reversed(upwards)):
-        if not step % NODES_PER_STEP:
-            yield
-        parent = parents[node]
-        before = 0 if parent == _NONE else totals[parent]
-        usage = usages.get(node)
-        if usage is None:
-            totals[node] = before
-        else:
-            totals[node] = usage.total_tokens
-            num_input += max(0, usage.input_tokens - before)
-            num_output += usage.completion_tokens * leaves[node]
+    for end in range(len(upwards), 0, -NODES_PER_STEP):
+        yield
+        for node in reversed(upwards[max(0, end - NODES_PER_STEP) : end]):
+            parent = parents[node]
+            before = 0 if parent == _NONE else totals[parent]
+            usage = usages.get(node)
+            if usage is None:
+                totals[node] = before
+            else:
+                totals[node] = usage.total_tokens
+                num_input += max(0, usage.input_tokens - before)
+                num_output += usage.completion_tokens * leaves[node]
     return TokenCounts(num_input, num_output, num_input + completion_tokens)
 
 
@@ -123,28 +124,47 @@ def _usage_by_node(calls: Iterable[Call]) -> Generator[None, None, tuple[dict[in
     return usages, completion_tokens
 
 
-def _parents(nodes: Sequence[Node]) -> Generator[None, None, tuple[Indexes, Indexes]]:
-    """Return each node's parent, `_NONE` where it is out of range, and its number of children."""
+def _parents(nodes: Sequence[Node]) -> Generator[None, None, tuple[Indexes, bool]]:
+    """Return each node's parent, `_NONE` where it is out of range, and whether each comes before its node."""
     size = len(nodes)
-    parents = array("q", [_NONE]) * size
-    children = array("q", [0]) * size
-    for step, node in enumerate(islice(nodes, size)):  # another thread may append meanwhile
-        if not step % NODES_PER_STEP:
-            yield
-        parent = node.parent
-        if parent is not None and 0 <= parent < size:
-            parents[step] = parent
-            children[parent] += 1
-    return parents, children
+    parents = array("q")
+    is_ordered = True
+    for start in range(0, size, NODES_PER_STEP):
+        yield
+        # As many as there were; another thread may append meanwhile.
+        found = map(_parent_of, nodes[start : min(start + NODES_PER_STEP, size)])
+        parents.extend([_NONE if parent is None or not 0 <= parent < size else parent for parent in found])
+        is_ordered = is_ordered and all(map(operator.lt, parents[start:], range(start, size)))
+    return parents, is_ordered
 
 
-def _leaves_under(parents: Indexes, children: Indexes) -> Generator[None, None, tuple[Indexes, Indexes]]:
+def _leaves_upwards(parents: Indexes) -> Generator[None, None, tuple[Indexes, Sequence[int]]]:
+    """Return what `_leaves_under` does, where each parent comes before its node."""
+    leaves = array("q", bytes(8 * len(parents)))
+    upwards = range(len(parents) - 1, -1, -1)
+    for start in range(0, len(parents), NODES_PER_STEP):
+        yield
+        for node in upwards[start : start + NODES_PER_STEP]:
+            leaves[node] = number = leaves[node] or 1
+            parent = parents[node]
+            if parent >= 0:
+                leaves[parent] += number
+    return leaves, upwards
+
+
+def _leaves_under(parents: Indexes) -> Generator[None, None, tuple[Indexes, Sequence[int]]]:
     """Return the number of leaves under each node, and an order in which children come before parents.
 
-    `children` is used up: it becomes the number of children that are still to be done. The nodes of a cycle are those
-    that wait for one when all others are done; their links are set to `_NONE` in `parents`.
+    The nodes of a cycle are those that wait for a child when all others are done; their links are set to `_NONE` in
+    `parents`.
     """
     size = len(parents)
+    children = array("q", bytes(8 * size))  # of each node, how many are still to be done
+    for step, parent in enumerate(parents):
+        if not step % NODES_PER_STEP:
+            yield
+        if parent != _NONE:
+            children[parent] += 1
     leaves = array("q", [0]) * size
     upwards = array("q")
     for node in range(size):

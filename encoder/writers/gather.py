@@ -5,7 +5,7 @@ comma goes between two such calls. An item that is written by steps of its own i
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable, Verdict
 from encoder.writers.calls import dumps
@@ -81,7 +81,9 @@ class ItemGatherer:
         self.flush()
         return True
 
-    def gather(self, items: Iterator[tuple[int, Any]], simple: Callable[[Any, Run], Any]) -> Found | bool:
+    def gather(
+        self, items: Iterator[tuple[int, Any]], simple: Callable[[Any, Run], Any]
+    ) -> Found | Literal[True] | None:
         """Hold simple items until what is held goes out, or one is not simple.
 
         Args:
@@ -89,7 +91,7 @@ class ItemGatherer:
             simple: gives an item's simple form.
 
         Returns:
-            The item that has none, with its index and the verdict; True where what was held went out; False where there
+            The item that has none, with its index and the verdict; True where what was held went out; None where there
             are no more items.
         """
         run, held, weight = self._run, self._held, self._weight
@@ -111,7 +113,7 @@ class ItemGatherer:
                 self.flush()
                 return True
         self._start, self._weight = index + 1 - len(held), weight
-        return False
+        return None
 
     def write(self, text: bytes) -> None:
         """Write items that are text already."""
