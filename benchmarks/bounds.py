@@ -1,6 +1,7 @@
 """What the encoder is to reach, and how far it is from there; shown, never asserted."""
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -56,10 +57,8 @@ def verdicts(results: Results) -> list[Verdict]:
     shaped = [row for row in shapes if row.info["way"] in OURS]
     memory = results.of("memory")
     found = [
-        _worst("CPU, / plain", cpu, lambda row: row.info["ratios"]["plain"], lambda row: plain_limit(_tokens(row))),
-        _worst(
-            "CPU, / orjson", cpu, lambda row: row.info["ratios"]["orjson alone"], lambda row: orjson_limit(_tokens(row))
-        ),
+        *_worst_by_tokens("CPU, / plain", cpu, "plain", plain_limit),
+        *_worst_by_tokens("CPU, / orjson", cpu, "orjson alone", orjson_limit),
         _worst("stall, p99", ours, lambda row: row.stall.p99_ms, lambda row: P99_LIMIT_MS, " ms"),
         _worst("stall, worst", ours, lambda row: row.stall.worst_ms, lambda row: WORST_LIMIT_MS, " ms"),
         _worst("shapes, p99", shaped, lambda row: row.stall.p99_ms, lambda row: P99_LIMIT_MS, " ms"),
@@ -83,6 +82,22 @@ def verdicts(results: Results) -> list[Verdict]:
         ),
     ]
     return [verdict for verdict in found if verdict is not None]
+
+
+def _worst_by_tokens(
+    what: str, rows: Iterable[Row], other: str, limit_of: Callable[[int], float]
+) -> Iterator[Verdict | None]:
+    """One verdict for each number of tokens a node, as their limits differ."""
+    by_tokens: dict[int, list[Row]] = {}
+    for row in rows:
+        by_tokens.setdefault(int(row.info["tokens"]), []).append(row)
+    for tokens, alike in sorted(by_tokens.items()):
+        limit = limit_of(tokens)
+        yield _worst(what, alike, lambda row: row.info["ratios"][other], functools.partial(_same, limit))
+
+
+def _same(limit: float, _: Row) -> float:
+    return limit
 
 
 def _worst(
@@ -110,7 +125,3 @@ def _where(row: Row) -> str:
     if "control_worst_ms" in info:
         parts.append(f"control {info['control_p99_ms']:.1f}/{info['control_worst_ms']:.1f}")
     return ", ".join(part for part in parts if part)
-
-
-def _tokens(row: Row) -> int:
-    return int(row.info["tokens"])
