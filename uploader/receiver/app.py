@@ -1,6 +1,6 @@
 """The ASGI application: routes, the token, and errors as the contract words them."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, Final
@@ -18,9 +18,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uploader.receiver import details, queries, runs
 from uploader.receiver.answers import Answer
 from uploader.receiver.auth import check_bearer
-from uploader.receiver.body import RefusedUpload
+from uploader.receiver.body import RefusedUpload, RequestBody
 from uploader.receiver.errors import RequestRefusedError
 from uploader.receiver.filters import Params, parse_flag
+from uploader.receiver.run_requests import MAX_BODY_BYTES
+from uploader.receiver.run_routes import OPENING, RUN_ROUTES, RunAction, RunRequest, answer
 from uploader.receiver.settings import ReceiverSettings
 from uploader.receiver.store import Store
 from uploader.receiver.upload import UploadHandler
@@ -79,6 +81,7 @@ class _Receiver:
                 self._route("/runs", runs.list_runs, pages=True),
                 self._route("/runs/{id}", runs.get_run),
                 self._route("/runs/{id}/steps", runs.list_run_steps),
+                *(self._run_route(path, actions) for path, actions in RUN_ROUTES.items()),
             ],
             exception_handlers={
                 RequestRefusedError: _on_refusal,
@@ -130,6 +133,20 @@ class _Receiver:
             return _json(await self._read(partial(query, self._store, *arguments)))
 
         return Route(f"{_API}{path}", endpoint, methods=["GET"])
+
+    def _run_route(self, path: str, actions: Mapping[str, RunAction]) -> Route:
+        """A route of the platform: what each method does."""
+
+        async def endpoint(request: Request) -> Response:
+            self._authorize(request)
+            body = RequestBody(request, MAX_BODY_BYTES, self._settings.body_timeout_s)
+            run_id = _record_id(request) if "id" in request.path_params else ""
+            asked = RunRequest(run_id, b"".join([chunk async for chunk in body.chunks()]), _url(request))
+            action = actions["GET" if request.method == "HEAD" else request.method]
+            answered = await self._read(partial(answer, action, self._store, asked, self._settings.retry_after_s))
+            return _json(answered, 201 if action in OPENING else 200)
+
+        return Route(f"{_API}{path}", endpoint, methods=[*actions])
 
     async def _traces(self, request: Request) -> ASGIApp:
         if request.method == "POST":
@@ -193,6 +210,10 @@ def _record_id(request: Request) -> str:
     except UnicodeDecodeError as error:
         message = "The id in the path is not UTF-8: nothing is stored under such an id."
         raise RequestRefusedError("not_found", message) from error
+
+
+def _url(request: Request) -> str:
+    return str(request.url.replace(query="", fragment=""))
 
 
 def _json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -26,6 +26,7 @@ _STATUS: Final[dict[str, int]] = {
     "request_timeout": 408,
     "line_format_conflict": 409,
     "trace_not_indexed": 409,
+    "run_closed": 409,
     "internal_error": 500,
     "ingest_capacity_exceeded": 503,
     "storage_unavailable": 503,

@@ -65,6 +65,19 @@ class Index:
             connection.execute("BEGIN")
             yield Staging(connection, self._commit_lock)
 
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A connection whose changes are all on the disk after the `with` block, or none if it raises."""
+        with self._commit_lock, self.connect() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
     def _open(self) -> sqlite3.Connection:
         # Used by one thread at a time; but the keeper may be closed by another one than opened it.
         connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)

@@ -56,6 +56,25 @@ CREATE TABLE IF NOT EXISTS traces (
     duration_ms INTEGER NOT NULL,
     total_tokens INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS registered_runs (
+    run_id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    metrics TEXT NOT NULL,
+    status TEXT NOT NULL,
+    error_message TEXT,
+    created_at INTEGER NOT NULL,
+    closed_at INTEGER
+) STRICT;
+CREATE TABLE IF NOT EXISTS run_metrics (
+    run_id TEXT NOT NULL REFERENCES registered_runs,
+    row_key TEXT NOT NULL,
+    step INTEGER,
+    metrics TEXT NOT NULL,
+    ingested_at INTEGER NOT NULL,
+    PRIMARY KEY (run_id, row_key)
+) STRICT;
 CREATE INDEX IF NOT EXISTS traces_by_time ON traces (created_at, trace);
 CREATE INDEX IF NOT EXISTS traces_by_run ON traces (run_id, step);
 CREATE INDEX IF NOT EXISTS traces_by_episode ON traces (episode_id);
