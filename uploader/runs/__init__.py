@@ -1,0 +1,1 @@
+"""Runs: their identity, how they are opened and closed on the platform, their metrics."""
