@@ -1,0 +1,1 @@
+"""The worker: takes records at once, and brings them to every sink in the background."""
