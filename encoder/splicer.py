@@ -16,7 +16,7 @@ from encoder.errors import EncodeError
 from encoder.plan import plan_of
 from encoder.schema import infer, is_model
 from encoder.writers.base import Label, Run, Steps, Unwritable, Verdict
-from encoder.writers.calls import dumps, locate
+from encoder.writers.calls import dumps, is_panic, locate
 from encoder.writers.models import ModelWriter
 from encoder.writers.trees import write_tree
 
@@ -143,6 +143,10 @@ def _dump_whole(model: BaseModel, arguments: dict[str, Any]) -> Any:
     except Exception as error:  # a serializer of the user's may raise anything
         rest = {key: value for key, value in arguments.items() if key not in ("include", "exclude")}
         raise Unwritable(locate(model, infer(rest))) from error
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise Unwritable(()) from error
 
 
 def _failure(error: Exception, labels: list[Label]) -> EncodeError:

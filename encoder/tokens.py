@@ -79,18 +79,21 @@ class TokenCounts(NamedTuple):
         return TokenCounts(*(mine + others for mine, others in zip(self, other, strict=True)))
 
 
-def count_tokens(nodes: Sequence[Node], calls: Iterable[Call]) -> Generator[None, None, TokenCounts]:
+def count_tokens(
+    nodes: Sequence[Node], calls: Iterable[Call], num_nodes: int | None = None
+) -> Generator[None, None, TokenCounts]:
     """Count a trace's tokens, yielding every few hundred nodes or calls.
 
     Args:
         nodes: the message graph; each node's parent is an index into it.
         calls: the model calls; each call's node is an index into `nodes`.
+        num_nodes: how many of the nodes count, by default all that there are when it comes to them.
 
     Returns:
         The counts, as the generator's value.
     """
     usages, completion_tokens = yield from _usage_by_node(calls)
-    parents, is_ordered = yield from _parents(nodes)
+    parents, is_ordered = yield from _parents(nodes, len(nodes) if num_nodes is None else num_nodes)
     leaves, upwards = yield from (_leaves_upwards(parents) if is_ordered else _leaves_under(parents))
     totals: list[int] = [0] * len(parents)
     num_input = num_output = 0
@@ -124,14 +127,12 @@ def _usage_by_node(calls: Iterable[Call]) -> Generator[None, None, tuple[dict[in
     return usages, completion_tokens
 
 
-def _parents(nodes: Sequence[Node]) -> Generator[None, None, tuple[Indexes, bool]]:
+def _parents(nodes: Sequence[Node], size: int) -> Generator[None, None, tuple[Indexes, bool]]:
     """Return each node's parent, `_NONE` where it is out of range, and whether each comes before its node."""
-    size = len(nodes)
     parents = array("q")
     is_ordered = True
     for start in range(0, size, NODES_PER_STEP):
         yield
-        # As many as there were; another thread may append meanwhile.
         found = map(_parent_of, nodes[start : min(start + NODES_PER_STEP, size)])
         parents.extend([_NONE if parent is None or not 0 <= parent < size else parent for parent in found])
         is_ordered = is_ordered and all(map(operator.lt, parents[start:], range(start, size)))

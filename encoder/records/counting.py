@@ -4,9 +4,10 @@ The three counts of a trace, and an episode's three sums, are properties; each w
 (a plain dump) and within one encode (which brings its own memo) the first one counts for all.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any, Final, Protocol
 
 from encoder.stepwise import finish
@@ -16,6 +17,12 @@ Memo = dict[str, Any]
 """What was found out during one record."""
 
 _KEY: Final = "token counts"
+
+# What is remembered of a trace: its numbers of nodes and of calls, and the counts.
+_NUMBERS: Final = 2 + len(TokenCounts._fields)
+
+LengthOf = Callable[[Any], int]
+"""How many items of a list are written; another thread may have appended more."""
 
 _memo: ContextVar[Memo | None] = ContextVar("token_counts", default=None)
 
@@ -48,12 +55,15 @@ def counts(trace: Countable) -> TokenCounts:
     return finish(counts_in_steps(trace, {} if memo is None else memo))
 
 
-def counts_in_steps(trace: Countable, memo: Memo) -> Generator[None, None, TokenCounts]:
+def counts_in_steps(
+    trace: Countable, memo: Memo, length_of: LengthOf | None = None
+) -> Generator[None, None, TokenCounts]:
     """Return a trace's token counts as the generator's value, yielding every few hundred nodes.
 
     Args:
         trace: the trace.
         memo: looked into first, and told the counts.
+        length_of: how many nodes and calls are written; by default those that the memo's counts are of.
     """
     # Positions by id, and numbers in a row: ten thousand small objects would set the garbage collector off. The record
     # keeps its traces alive meanwhile, so ids stay theirs.
@@ -61,12 +71,15 @@ def counts_in_steps(trace: Countable, memo: Memo) -> Generator[None, None, Token
     numbers: list[int]
     positions, numbers = memo.setdefault(_KEY, ({}, []))
     position = positions.get(id(trace))
-    if position is None:
-        found = yield from count_tokens(trace.nodes, trace.calls)
-        positions[id(trace)] = len(numbers)
-        numbers += found
-        return found
-    return TokenCounts(*numbers[position : position + len(TokenCounts._fields)])
+    num_nodes, num_calls = map(length_of or len, (trace.nodes, trace.calls))
+    if position is not None:
+        known = numbers[position : position + _NUMBERS]
+        if length_of is None or known[:2] == [num_nodes, num_calls]:
+            return TokenCounts(*known[2:])
+    found = yield from count_tokens(trace.nodes, islice(trace.calls, num_calls), num_nodes)
+    positions[id(trace)] = len(numbers)
+    numbers += (num_nodes, num_calls, *found)
+    return found
 
 
 def has_own_counts(cls: type, owner: type) -> bool:

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Generic
 
 from pydantic import Field, computed_field
 
-from encoder.records.counting import Memo, counts_in_steps, has_own_counts
+from encoder.records.counting import LengthOf, Memo, counts_in_steps, has_own_counts
 from encoder.records.outcomes import Error
 from encoder.records.record import Record
 from encoder.records.runs import EnvInfo, GroupInfo, RunInfo
@@ -61,12 +61,13 @@ class Episode(Record, Generic[DataT]):
         for trace in self.traces:
             trace.run = run
 
-    def __encoder_computed__(self, memo: Memo) -> Generator[None, None, dict[str, object]]:
+    def __encoder_computed__(self, memo: Memo, length_of: LengthOf) -> Generator[None, None, dict[str, object]]:
         """Return the computed fields above for the encoder, which gives way at each yield."""
         total = TokenCounts()
-        if any(has_own_counts(cls, Trace) for cls in set(map(type, self.traces))):
+        traces = self.traces[: length_of(self.traces)]
+        if any(has_own_counts(cls, Trace) for cls in set(map(type, traces))):
             return {}  # the encoder reads the properties instead
-        for position, trace in enumerate(self.traces, start=1):
+        for position, trace in enumerate(traces, start=1):
             total = total.plus((yield from counts_in_steps(trace, memo)))
             if not position % _TRACES_AT_ONCE:
                 yield None

@@ -98,6 +98,7 @@ class Run:
         out: the bytes written since the last piece was taken.
         weight: the weight of the simple values gathered since the last call of orjson.
         active: ids of the models being written, to find one that holds itself.
+        lengths: how many items are written of some lists, by their ids.
         memo: what costly computed fields share within one record.
         block: the columns of the simple values that are held.
         level: how many models of classes that can hold themselves the simple form that is being made is inside of.
@@ -108,6 +109,7 @@ class Run:
     out: list[bytes] = field(default_factory=list)
     weight: int = 0
     active: set[int] = field(default_factory=set)
+    lengths: dict[int, int] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict)
     exclude_none: bool = False
     exclude_unset: bool = False
@@ -120,6 +122,10 @@ class Run:
     level: int = 0
     _counted: int = 0
     _size: int = 0
+
+    def length_of(self, items: list[Any]) -> int:
+        """How many items of a list are written; later ones were appended meanwhile."""
+        return self.lengths.get(id(items), len(items))
 
     def size(self) -> int:
         """Bytes in `out`."""

@@ -52,6 +52,15 @@ def dumped(
         return serializer.to_python(value, mode="json", include=include, exclude=exclude, **run.arguments)
     except Exception as error:  # a serializer of the user's may raise anything
         raise Unwritable(locate(value if suspect is None else suspect, infer(run.arguments))) from error
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise Unwritable(()) from error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether pydantic's native code gave up, as when a dict grows while it dumps it; that is no `Exception`."""
+    return type(error).__module__ == "pyo3_runtime"
 
 
 def dumps_alone(value: Any) -> bytes:
@@ -98,5 +107,9 @@ def _can(write: Callable[[Any], object], value: Any) -> bool:
     try:
         write(value)
     except Exception:  # noqa: BLE001 - whatever it raises is why the value cannot be written
+        return False
+    except BaseException as error:
+        if not is_panic(error):
+            raise
         return False
     return True

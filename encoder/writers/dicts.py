@@ -1,6 +1,5 @@
 """Declared dicts with plain keys: member by member, each value as its declared type, light neighbours by one call."""
 
-from itertools import islice
 from typing import Any, Final
 
 from encoder.writers.base import (
@@ -19,7 +18,8 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.gather import MemberGatherer
-from encoder.writers.trees import members_of, write_tree
+from encoder.writers.snapshots import keys_of, members_of
+from encoder.writers.trees import write_tree
 
 # Members of a dict that may be simple as a whole; a larger one is worth steps.
 _SMALL: Final = 256
@@ -57,7 +57,7 @@ class DictWriter(Writer):
         simple = self._value.simple
         members = {}
         is_plain = self._is_plain
-        for key, item in tuple(value.items()):
+        for key, item in value.copy().items():  # another thread may add some
             # The common case first: ASCII text.
             if type(key) is str and is_plain is is_writable_key and key.isascii():
                 text = key
@@ -82,17 +82,17 @@ class DictWriter(Writer):
     def _steps(self, value: dict[Any, Any], run: Run, depth: int) -> Steps:
         if depth >= MAX_DEPTH:
             raise TooDeepError
-        # Keys that pydantic would change may become equal to others: such a dict cannot be split.
-        keys = iter(value)
-        while some := tuple(islice(keys, KEYS_AT_ONCE)):
+        length = len(value)
+        for some in keys_of(value, length):
             if not all(map(self._is_plain, some)):
-                yield from write_tree(dumped(self._serializer(), value, run), run, depth)
+                # Keys that pydantic would change may become equal to others: such a dict cannot be split.
+                yield from write_tree(dumped(self._serializer(), value.copy(), run), run, depth)
                 return
             if len(some) == KEYS_AT_ONCE:
                 yield None
         run.out.append(b"{")
         gatherer = MemberGatherer(run, depth)
-        for name, item in members_of(value):
+        for name, item in members_of(value, length):
             key = str(name)
             weight = run.weight
             written = self._value.simple(item, run)

@@ -10,9 +10,9 @@ from encoder.conditions import Condition
 from encoder.schema import Serializer
 from encoder.writers.base import Writer
 
-# What a model may define to compute costly fields in steps: a generator function that is given `Run.memo`, yields now
-# and then, and returns the values by the fields' names.
-Hook = Callable[[Any, dict[str, Any]], Generator[None, None, dict[str, object]]]
+# What a model may define to compute costly fields in steps: a generator function that is given `Run.memo` and
+# `Run.length_of`, yields now and then, and returns the values by the fields' names.
+Hook = Callable[[Any, dict[str, Any], Callable[[list[Any]], int]], Generator[None, None, dict[str, object]]]
 
 
 @dataclass(slots=True)

@@ -15,12 +15,13 @@ from encoder.blocks import JOINABLE, MARK
 from encoder.columns import ColumnKind
 from encoder.schema import extras_of
 from encoder.stepwise import finish
-from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Verdict, Writer
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Verdict, Writer
 from encoder.writers.columns import COLUMN_WEIGHTS, SMALL_COLUMN, ColumnWriter
 from encoder.writers.fields import FieldPlan
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import Flat, ModelWriter, Variant
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter, copied
+from encoder.writers.snapshots import fix_lengths, release_lengths
 from encoder.writers.unions import TaggedWriter
 
 # What a hook adds: it looks at what is small, but at all of it.
@@ -101,13 +102,26 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     if writer.plan.computed:
         _computed(source, writer, exclude_none, aliased)
     source.add(1, "return out")
-    return source.function()
+    return source.function() if writer.plan.hook is None else _of_one_moment(source.function())
+
+
+def _of_one_moment(flat: Flat) -> Flat:
+    """The function, with the lists of the instance as long as they are when it is called."""
+
+    def fixed(model: Any, run: Run) -> Any:
+        lists = fix_lengths(tuple(model.__dict__.values()), run)
+        try:
+            return flat(model, run)
+        finally:
+            release_lengths(lists, run)
+
+    return fixed
 
 
 def _computed(source: Source, writer: ModelWriter, exclude_none: bool, aliased: bool) -> None:
     """The computed fields, all of them by the hook; last, since they are worth something only if all else is simple."""
     plan = writer.plan
-    source.add(1, "if run.computed:", f"    known = finish({source.bind(plan.hook)}(model, run.memo))")
+    source.add(1, "if run.computed:", f"    known = finish({source.bind(plan.hook)}(model, run.memo, run.length_of))")
     for index, field in enumerate(plan.computed):
         value = f"w{index}"
         source.add(2, f"if {source.bind(field.name)} not in known: return HEAVY")

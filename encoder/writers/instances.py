@@ -21,6 +21,7 @@ from encoder.writers.base import (
 from encoder.writers.calls import dumped
 from encoder.writers.fields import ClassPlan, FieldPlan
 from encoder.writers.gather import MemberGatherer
+from encoder.writers.snapshots import fix_lengths, release_lengths
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import weigh
 
@@ -54,12 +55,16 @@ class Instance:
             raise CircularError
         run.active.add(id(model))
         run.out.append(b"{")
+        # The instance's values as they are now: what a serializer changes afterwards does not count.
+        self._values = dict(model.__dict__)
+        lists = fix_lengths(self._values.values(), run) if self._plan.hook is not None else []
         yield from self._declared()
         extras = extras_of(model) if self._plan.takes_extras else None
         if extras:
             yield from self._extras(extras)
         if self._plan.computed and run.computed:
             yield from self._computed()
+        release_lengths(lists, run)
         self._gatherer.flush()
         run.out.append(b"}")
         run.active.discard(id(model))
@@ -70,10 +75,9 @@ class Instance:
         return WHOLE if self._filter is None else self._filter.of(name)
 
     def _declared(self) -> Steps:
-        """The fields, taken from the instance once: what a serializer changes afterwards does not count."""
+        """The fields."""
         run, gatherer, fields = self._run, self._gatherer, self._plan.fields
         given = fields_set_of(self._model) if run.exclude_unset else None
-        self._values = dict(self._model.__dict__)
         for name, value in self._values.items():
             plan = fields.get(name)
             if plan is None or plan.excluded or (value is None and run.exclude_none):
@@ -119,7 +123,7 @@ class Instance:
         """The computed fields, read from the instance as it is by now."""
         run, gatherer = self._run, self._gatherer
         hook = self._plan.hook
-        known: Mapping[str, object] = {} if hook is None else (yield from hook(self._model, run.memo))
+        known: Mapping[str, object] = {} if hook is None else (yield from hook(self._model, run.memo, run.length_of))
         for plan in self._plan.computed:
             kept = self._said(plan.name)
             if not kept[0]:

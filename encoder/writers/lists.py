@@ -74,12 +74,13 @@ class ListWriter(Writer):
             return UNKNOWN
         if self._exact is not None:
             return self._simple_numbers(self._exact, value, run)
-        if len(value) > _SMALL or len(value) * self._item.least_weight() > MAX_WEIGHT:
+        length = run.length_of(value)
+        if length > _SMALL or length * self._item.least_weight() > MAX_WEIGHT:
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         simple = self._item.simple
         items = []
-        for item in tuple(value):
+        for item in value[:length]:
             written = simple(item, run)
             if written is HEAVY or written is UNKNOWN or run.weight > limit:
                 return HEAVY
@@ -89,9 +90,10 @@ class ListWriter(Writer):
 
     def _simple_numbers(self, exact: type, value: list[Any], run: Run) -> Any:
         """The list itself, not the text that told its type: orjson has to count it as a container."""
-        if len(value) > _NUMBERS:
+        length = run.length_of(value)
+        if length > _NUMBERS:
             return HEAVY
-        items = value.copy()
+        items = value[:length]
         if items and not all_are(exact, items):
             return HEAVY
         run.weight += 8 * len(items)
@@ -104,7 +106,7 @@ class ListWriter(Writer):
         filter_ = None
         if include is not None or exclude is not None:
             try:
-                filter_ = IndexFilter(include, exclude, len(value))
+                filter_ = IndexFilter(include, exclude, run.length_of(value))
             except Unclear:
                 return None
         return self._steps(value, run, filter_, depth)
@@ -118,7 +120,7 @@ class ListWriter(Writer):
             yield from self._slices(value, run, gatherer, depth)
         elif filter_ is None:
             # As many items as there were when the list was reached; another thread may append meanwhile.
-            items = enumerate(islice(value, len(value)))
+            items = enumerate(islice(value, run.length_of(value)))
             simple = self._item.simple_in(run)
             while found := gatherer.gather(items, simple):
                 if found is True:
@@ -127,7 +129,7 @@ class ListWriter(Writer):
                     index, item, verdict = found
                     yield from self._large_item(index, item, run, WHOLE, verdict is HEAVY, gatherer, depth)
         else:
-            for index, item in enumerate(islice(value, len(value))):
+            for index, item in enumerate(islice(value, run.length_of(value))):
                 kept = filter_.of(index)
                 if kept[0]:
                     yield from self._kept_item(index, item, run, kept, gatherer, depth)
@@ -164,9 +166,11 @@ class ListWriter(Writer):
         """Numbers, or items that only pydantic knows: many by one call."""
         exact = self._exact
         size = _DUMPED_AT_ONCE if exact is None else _NUMBERS
-        end = len(value)  # as many items as there are now; a serializer, or another thread, may append
+        end = run.length_of(value)  # a serializer, or another thread, may append, or take some away
         for start in range(0, end, size):
             items = value[start : min(start + size, end)]
+            if not items:
+                return
             text = None if exact is None else exact_text(exact, items)
             if text is not None:
                 gatherer.write(text[1:-1])

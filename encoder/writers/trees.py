@@ -1,6 +1,6 @@
 """Trees of JSON's own types: what pydantic has dumped, and what stands so under `Any` already."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,7 @@ from encoder.writers.base import (
 from encoder.writers.calls import dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 from encoder.writers.scalars import write_text
+from encoder.writers.snapshots import items_of, keys_of, members_of
 from encoder.writers.weights import FOREIGN, SCALARS, weigh
 
 # Containers that are walked where they stand under `Any`: JSON's own and what becomes an array.
@@ -49,37 +50,42 @@ def write_tree(value: Any, run: Run, depth: int, foreign: Foreign | None = None)
     kind = type(value)
     if kind is str and len(value) > TEXT_SLICE:
         yield from write_text(value, run)
-    elif kind is dict and (keys := (yield from _key_type(value))) in (str, int if foreign else str):
-        members = members_of(value)
-        if keys is int:
+    elif kind is dict:
+        yield from _write_dict(value, run, depth, foreign)
+    elif kind is list or (kind in WALKED and foreign is not None):
+        items = value if kind is list or kind is tuple else (yield from items_of(value))
+        items = islice(items, len(items))
+        yield from _write_container(enumerate(items), run, depth, foreign, ItemGatherer(run, depth), b"[]")
+    else:
+        yield from _write_leaf(value, run, depth, foreign)
+
+
+def _write_dict(value: dict[Any, Any], run: Run, depth: int, foreign: Foreign | None) -> Steps:
+    """Write a dict whose keys are all of one type member by member, any other as a whole."""
+    length = len(value)
+    key_types: set[type] = {str} if not length else set()
+    for some in keys_of(value, length):
+        key_types.update(map(type, some))
+        if len(key_types) > 1:
+            break
+        if len(some) == KEYS_AT_ONCE:
+            yield None
+    if key_types == {str} or (key_types == {int} and foreign is not None):
+        members = members_of(value, length)
+        if key_types == {int}:
             members = ((str(key), item) for key, item in members)
         yield from _write_container(members, run, depth, foreign, MemberGatherer(run, depth), b"{}")
-    elif kind is list or (kind in WALKED and kind is not dict and foreign is not None):
-        items = enumerate(islice(value, len(value)))
-        yield from _write_container(items, run, depth, foreign, ItemGatherer(run, depth), b"[]")
-    elif foreign is None or kind is str or kind in SCALARS:
+    else:
+        yield from _write_leaf(value, run, depth, foreign)
+
+
+def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:
+    """Write what cannot be taken apart by one call, or what pydantic makes of it."""
+    if foreign is None or type(value) is str or type(value) in SCALARS:
         run.out.append(dumps(value, depth))
         yield None
     else:
         yield from write_tree(foreign.tree(value, run), run, depth)
-
-
-def _key_type(value: dict[Any, Any]) -> Generator[None, None, type | None]:
-    """The exact type of every key, None where they differ; looked at in slices, a million take 20 ms."""
-    found: set[type] = set()
-    keys = iter(value)
-    while taken := tuple(islice(keys, KEYS_AT_ONCE)):
-        found.update(map(type, taken))
-        if len(found) > 1:
-            return None
-        if len(taken) == KEYS_AT_ONCE:
-            yield None
-    return found.pop() if found else str
-
-
-def members_of(value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
-    """The members of a dict; of a small one a copy, so that another thread may go on writing to it."""
-    return tuple(value.items()) if len(value) <= KEYS_AT_ONCE else value.items()
 
 
 def _write_container(

@@ -54,13 +54,12 @@ def weigh(value: Any, room: int, depth: int = _WEIGHED_DEPTH, *, strict: bool = 
 
 
 def _weigh_dict(value: dict[Any, Any], room: int, depth: int, strict: bool) -> int:
-    members = tuple(value.items())
-    for key, _ in members:
+    for key in list(value):  # by one call, as another thread may add some
         if type(key) is str:
             room -= len(key)
         elif strict:
             return FOREIGN
-    return _weigh_items([item for _, item in members], room, depth, strict)
+    return _weigh_items(list(value.values()), room, depth, strict)
 
 
 def _weigh_items(items: Sequence[Any], room: int, depth: int, strict: bool) -> int:

@@ -124,7 +124,7 @@ class Stepwise(BaseModel):
     def cost(self) -> int:
         return 1
 
-    def __encoder_computed__(self, memo: dict[str, Any]) -> Generator[None, None, dict[str, object]]:
+    def __encoder_computed__(self, memo: dict[str, Any], length_of: object) -> Generator[None, None, dict[str, object]]:
         yield None
         return {"cost": 1}
 
