@@ -1,0 +1,120 @@
+"""All that a worker has in one process: queues, threads, locks. A forked child gets a new one."""
+
+import _thread
+import logging
+import threading
+from typing import Any, Final
+
+from uploader.errors import SpoolError
+from uploader.spool.batches import Folder, SpooledBatch
+from uploader.worker import encoding, sealing
+from uploader.worker.events import SpoolUnavailable, WorkerEvent
+from uploader.worker.handover import Handover
+from uploader.worker.intake import Intake
+from uploader.worker.keeping import Keeper
+from uploader.worker.ledger import Ledger
+from uploader.worker.listening import Listener
+from uploader.worker.reporting import Reporting
+from uploader.worker.settings import WorkerSettings
+from uploader.worker.stats import WorkerStats
+from uploader.worker.supervision import Supervised
+
+logger = logging.getLogger(__name__)
+
+REPORTER: Final = "uploader reports"
+
+
+class Engine:
+    """The worker's parts, put together.
+
+    Its threads are started by the first record: `begin` only asks for a thread that starts the others, as starting one
+    waits until it runs.
+
+    Args:
+        settings: the worker's.
+    """
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.settings = settings
+        self.ledger = Ledger()
+        self.intake = Intake(self.ledger, settings.max_queued_records, settings.max_queued_bytes)
+        self.reporting = Reporting(settings.on_event, REPORTER)
+        self.keeper = Keeper(
+            settings.open_folder, settings.new_memory(), lambda error: self.tell(SpoolUnavailable(error))
+        )
+        self.listener = Listener(self.ledger, self.tell, self.keeper.made_room)
+        new = settings.new_delivery
+        self.delivery = None if new is None else new(settings.sinks, settings.max_in_flight, self.listener)
+        handover = Handover()
+        self.encoding = encoding.Encoding(self.intake, handover, self.ledger, self.keeper, self.tell, settings.prepare)
+        self.sealing = sealing.Sealing(
+            handover, self.ledger, self.keeper, self._offer, self.tell, self._more_comes, settings.new_sealer
+        )
+        self.threads = (
+            Supervised(encoding.THREAD, self.encoding.work, self.encoding.clean_up),
+            Supervised(sealing.THREAD, self.sealing.work, self.sealing.clean_up),
+        )
+        self.begun = False
+        self._first = threading.Lock()  # taken by whoever begins, and never let go
+
+    def tell(self, event: WorkerEvent) -> None:
+        """Report an event."""
+        self.reporting.tell(event)
+
+    def _offer(self, folder: Folder, spooled: SpooledBatch) -> None:
+        if self.delivery is not None:
+            self.delivery.offer(folder, spooled)
+
+    def _more_comes(self) -> bool:
+        return not self.intake.is_empty or self.encoding.is_busy
+
+    def begin(self) -> None:
+        """Have the threads started, unless they are; it waits for nothing."""
+        if self.begun or not self._first.acquire(blocking=False):
+            return
+        try:
+            _thread.start_new_thread(self._start, ())
+            self.begun = True
+        except RuntimeError:  # no thread to be had now: the next call tries again
+            logger.exception("The worker's threads could not be started")
+            self._first.release()
+
+    def _start(self) -> None:
+        try:
+            self.keeper.open()
+        except SpoolError as error:
+            self.tell(SpoolUnavailable(error))
+        for thread in (self.reporting.thread, *self.threads):
+            thread.start()
+        if self.delivery is not None:
+            self.delivery.start(self.settings.run_id)
+
+    def stats(self) -> WorkerStats:
+        """Everything, of this moment."""
+        sinks: tuple[Any, ...] = () if self.delivery is None else tuple(self.delivery.stats())
+        encoded, sealed, sent = self.encoding.meter, self.sealing.meter, self.listener.meter
+        return WorkerStats(
+            counts=self.ledger.counts(),
+            sinks=sinks,
+            queued_bytes=self.intake.queued_bytes,
+            oldest_queued_age_s=self.intake.oldest_age_s,
+            encoded_bytes=encoded.total,
+            sealed_bytes=sealed.total,
+            sent_bytes=sent.total,
+            kept_bytes=self.keeper.used_bytes,
+            encoded_bytes_per_s=encoded.bytes_per_s,
+            sealed_bytes_per_s=sealed.bytes_per_s,
+            sent_bytes_per_s=sent.bytes_per_s,
+            retries=sum(sink.retries for sink in sinks),
+            concurrency=sum(sink.concurrency for sink in sinks),
+            restarts=sum(thread.restarts for thread in (self.reporting.thread, *self.threads)),
+            untold_events=self.reporting.untold,
+        )
+
+    def abandon_after_fork(self) -> None:
+        """Let go of what a forked child must not use: neither locks nor files nor sockets are the parent's."""
+        if self.delivery is not None:
+            self.delivery.abandon_after_fork()
+        abandon = getattr(self.keeper.disk, "abandon_after_fork", None)
+        if abandon is not None:
+            abandon()

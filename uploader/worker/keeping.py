@@ -1,0 +1,124 @@
+"""Where sealed batches are kept: on disk, or in memory while the disk takes none."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from uploader.errors import SpoolError, SpoolFullError
+from uploader.models import LineFormat
+from uploader.sealing import SealedBatch
+from uploader.spool.batches import Folder, SpooledBatch
+
+logger = logging.getLogger(__name__)
+
+_LOOK_EVERY_S: Final = 0.1
+
+
+class Keeper:
+    """Keeps each batch somewhere, waiting for room where there is none.
+
+    While the disk takes nothing, as many batches as may be in flight are kept in memory: so the pace of sending is that
+    of sealing, and the queue is what fills.
+
+    Args:
+        open_folder: opens the folder on disk; None keeps everything in memory.
+        memory: keeps a few batches.
+        on_trouble: called with the disk's error for each batch that had to be kept in memory.
+    """
+
+    def __init__(
+        self, open_folder: Callable[[], Folder] | None, memory: Folder, on_trouble: Callable[[Exception], object]
+    ) -> None:
+        self._open_folder = open_folder
+        self._memory = memory
+        self._on_trouble = on_trouble
+        self._room = threading.Event()
+        self._stopped = False
+        self.disk: Folder | None = None
+
+    def open(self) -> None:
+        """Open the folder on disk, unless it is open.
+
+        Raises:
+            SpoolError: that cannot be done.
+        """
+        if self.disk is None and self._open_folder is not None:
+            self.disk = self._open_folder()
+
+    def keep(self, line_format: LineFormat, sealed: SealedBatch) -> tuple[Folder, SpooledBatch] | None:
+        """Keep a batch, and say where; None if there was no room for it before the end.
+
+        Raises:
+            Exception: no folder can take this batch, now or later.
+        """
+        if self.disk is not None:
+            try:
+                return self.disk, self.disk.add(line_format, sealed)
+            except Exception as error:  # noqa: BLE001 - whatever the disk does, the batch is not lost for it
+                self._on_trouble(error)
+        while True:
+            self._room.clear()
+            try:
+                return self._memory, self._memory.add(line_format, sealed)
+            except SpoolFullError:
+                if self._stopped:
+                    return None
+            self._room.wait(_LOOK_EVERY_S)
+            kept = self._on_disk_again(line_format, sealed)
+            if kept is not None:
+                return kept
+
+    def _on_disk_again(self, line_format: LineFormat, sealed: SealedBatch) -> tuple[Folder, SpooledBatch] | None:
+        if self.disk is None:
+            return None
+        try:
+            return self.disk, self.disk.add(line_format, sealed)
+        except Exception:  # noqa: BLE001 - said already
+            return None
+
+    def made_room(self) -> None:
+        """A batch was let go: from any thread."""
+        self._room.set()
+
+    def stop(self) -> None:
+        """Wait for room no more."""
+        self._stopped = True
+        self._room.set()
+
+    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
+        """Keep what there is of a record that never came into a batch."""
+        try:
+            (self.disk or self._memory).set_aside_line(line_format, pieces, reason)
+        except SpoolError as error:
+            logger.warning("A record that was set aside could not be kept: %s", error)
+
+    @staticmethod
+    def remove(folder: Folder, spooled: SpooledBatch) -> None:
+        """Let a batch go that came too late to be counted."""
+        for destination in spooled.waiting_for:
+            folder.acknowledge(spooled, destination.sink)
+
+    def sync(self) -> bool:
+        """Make what was kept on disk safe; whether that could be done."""
+        try:
+            if self.disk is not None:
+                self.disk.sync()
+        except SpoolError as error:
+            self._on_trouble(error)
+            return False
+        return True
+
+    @property
+    def used_bytes(self) -> int:
+        """What is kept on disk and in memory, in compressed bytes."""
+        return self._memory.used_bytes + (self.disk.used_bytes if self.disk is not None else 0)
+
+    def close(self) -> None:
+        """Let go of the folder on disk."""
+        try:
+            if self.disk is not None:
+                self.disk.close()
+            self._memory.close()
+        except SpoolError as error:
+            logger.warning("The spool could not be closed: %s", error)

@@ -1,0 +1,53 @@
+"""What a worker needs of whatever sends its batches."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from uploader.sinks.base import Sink
+from uploader.spool.batches import Folder, SpooledBatch
+from uploader.worker.listening import Listener
+
+
+class SinkStats(Protocol):
+    """What is used of a sink's figures."""
+
+    @property
+    def name(self) -> str:
+        """The sink's name."""
+
+    @property
+    def retries(self) -> int:
+        """Requests that were or will be repeated."""
+
+    @property
+    def concurrency(self) -> int:
+        """Requests that may be in flight at once."""
+
+
+class Delivery(Protocol):
+    """Sends sealed batches to sinks, in a thread of its own."""
+
+    def start(self, run_id: str) -> None:
+        """Begin to send."""
+
+    def offer(self, folder: Folder, spooled: SpooledBatch) -> None:
+        """Take a batch to be sent; it never waits."""
+
+    def wait_idle(self, timeout_s: float) -> bool:
+        """Wait until nothing waits and nothing is in flight; whether that came to be."""
+
+    def hurry(self) -> None:
+        """Begin nothing new that can wait."""
+
+    def stop(self, timeout_s: float) -> None:
+        """End, within a time: what is not acknowledged by then goes back."""
+
+    def stats(self) -> Sequence[SinkStats]:
+        """The figures of each sink."""
+
+    def abandon_after_fork(self) -> None:
+        """Forget everything, in a forked child: nothing may be sent twice, and no thread has come along."""
+
+
+NewDelivery: TypeAlias = Callable[[Sequence[Sink], int, Listener], Delivery]
+"""Makes one for some sinks: at most so many requests in flight, and whom to tell."""

@@ -1,0 +1,96 @@
+"""A thread that logs warnings and calls the user's hook, so that neither holds up anybody who works or logs."""
+
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Final, TypeAlias
+
+from uploader.worker.complaints import Complaints
+from uploader.worker.events import Dropped, Rejected, SinkStopped, SpoolUnavailable, WorkerEvent
+from uploader.worker.supervision import Supervised
+
+logger = logging.getLogger(__name__)
+
+Hook: TypeAlias = Callable[[WorkerEvent], object]
+"""Called with each event, in the thread of the reports."""
+
+_MAX_WAITING: Final = 10_000
+"""The most events that wait for a slow hook; those beyond are not told."""
+
+_LOOK_EVERY_S: Final = 1.0
+
+
+class Reporting:
+    """Takes events from any thread.
+
+    Args:
+        hook: the user's.
+        name: the thread's name.
+        clock: seconds that only ever grow.
+    """
+
+    def __init__(self, hook: Hook | None, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hook = hook
+        self._clock = clock
+        self._events: SimpleQueue[WorkerEvent | None] = SimpleQueue()
+        self._complaints = Complaints()
+        self._hook_failed = False
+        self.untold = 0
+        self.thread = Supervised(name, self._work, lambda error: None)
+
+    def tell(self, event: WorkerEvent) -> None:
+        """Have an event reported; it never waits."""
+        if self._events.qsize() < _MAX_WAITING:
+            self._events.put(event)
+        else:
+            self.untold += 1
+
+    def end(self, timeout_s: float) -> None:
+        """Report what is left, and wait so long for it."""
+        self._events.put(None)
+        self.thread.ended.wait(max(0.0, timeout_s))
+
+    def _work(self) -> None:
+        while True:
+            with suppress(Empty):
+                event = self._events.get(timeout=_LOOK_EVERY_S)
+                if event is None:
+                    break
+                self._report(event)
+            self._say_due()
+        self._say_due(all_of_them=True)
+
+    def _say_due(self, *, all_of_them: bool = False) -> None:
+        for text in self._complaints.due(self._clock(), all_of_them=all_of_them):
+            logger.warning("%s", text)
+
+    def _report(self, event: WorkerEvent) -> None:
+        self._complain(event)
+        if self._hook is None:
+            return
+        try:
+            self._hook(event)
+        except Exception:
+            if not self._hook_failed:
+                logger.exception("The on_event hook failed; its further errors are not logged")
+            self._hook_failed = True
+
+    def _complain(self, event: WorkerEvent) -> None:
+        match event:
+            case Dropped(records, reason):
+                self._warn(f"drop {reason}", records, f"dropped: {reason}")
+            case Rejected(records, reason, error):
+                self._warn(f"reject {reason}", records, f"set aside: {error}")
+            case SpoolUnavailable(error):
+                self._warn("spool", 1, f"kept in memory, as the spool cannot be written: {error}", "batch")
+            case SinkStopped(sink, error):
+                logger.error("The sink %s is stopped, nothing more is sent to it: %s", sink, error)
+            case _:
+                pass
+
+    def _warn(self, kind: str, count: int, text: str, noun: str = "record") -> None:
+        said = self._complaints.note(kind, count, text, self._clock(), noun)
+        if said is not None:
+            logger.warning("%s", said)
