@@ -4,11 +4,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
+from pydantic import BaseModel
 
-from encoder.schema import Serializer, infer, is_model, is_root_model
+from encoder.schema import Serializer, extras_of, infer, is_model, is_root_model
 from encoder.writers.base import MAX_DEPTH, SIMPLE_DEPTH, Label, Run, Unwritable
 
 _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY
+
+# Stands for a value that cannot even be read: nobody writes it.
+_UNREADABLE: Final = "\ud800"
 
 # Simple values hold so few containers inside each other that up to here nothing needs to be counted.
 _SHALLOW: Final = MAX_DEPTH - 3 * SIMPLE_DEPTH
@@ -95,12 +99,23 @@ def locate(value: Any, write: Callable[[Any], object]) -> tuple[Label, ...]:
 
 def _children(value: Any) -> list[tuple[Label, Any]]:
     kind = type(value)
-    if kind is list or kind is tuple:
+    if kind in (list, tuple, set, frozenset):
         return list(enumerate(value))
     if is_root_model(value):
         return _children(value.root)
-    members = value if kind is dict else value.__dict__ if is_model(value) else {}
+    members = value if kind is dict else _members_of(value) if is_model(value) else {}
     return [(key, item) for key, item in members.items() if isinstance(key, str)]
+
+
+def _members_of(model: BaseModel) -> dict[str, Any]:
+    """The fields of a model, what it was given besides, and its computed fields, as they are read now."""
+    members = {**model.__dict__, **(extras_of(model) or {})}
+    for name in type(model).model_computed_fields:
+        try:
+            members[name] = getattr(model, name)
+        except Exception:  # noqa: BLE001 - whatever a property raises
+            members[name] = _UNREADABLE
+    return members
 
 
 def _can(write: Callable[[Any], object], value: Any) -> bool:

@@ -250,3 +250,21 @@ def test_paths_of_what_the_oracle_refuses_as_a_whole() -> None:
     tree = zoo.Tree()
     tree.kids = [zoo.Tree(), tree]
     assert failure(tree).path.startswith("$")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"serialize_as_any": True}, {"round_trip": True}], ids=str)
+def test_paths_of_extras_sets_and_computed_fields_where_pydantic_dumps_the_whole(arguments: dict[str, Any]) -> None:
+    class Computing(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        fails: bool = True
+
+        @computed_field
+        @property
+        def total(self) -> Any:
+            return 1 // (not self.fails)
+
+    assert path_of(zoo.Loose(x1=1, x2={"deep": [OBJECT]}), **arguments) == "$.x2.deep[0]"
+    assert path_of(zoo.Tree(a=[{OBJECT}]), **arguments) == "$.a[0][0]"
+    if "round_trip" not in arguments:  # which leaves computed fields out
+        assert path_of(zoo.Tree(a=[Computing()]), **arguments) == "$.a[0].total"
+    assert path_of(zoo.Tree(a=[Computing(fails=False, x=OBJECT)]), **arguments) == "$.a[0].x"
