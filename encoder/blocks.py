@@ -19,7 +19,7 @@ from encoder.splitting import split
 
 # A column's place in the text around it. No JSON holds the byte 0xff: it is not in UTF-8.
 MARK: Final = orjson.Fragment(b"[\xff]")
-_PLACE: Final = b"\xff"
+PLACE: Final = b"\xff"
 
 # The element types of each kind that are written exactly; columns of the second list may also be joined to others.
 WRITABLE: Final[dict[ColumnKind, frozenset[np.dtype[Any]]]] = {
@@ -89,7 +89,7 @@ class Block:
             iter(_bool_texts(self.bools)),
             iter(float_texts(self.floats, self._decimals)),
         )
-        around = split(text, _PLACE, len(self.order))
+        around = split(text, PLACE, len(self.order))
         parts = [b""] * (2 * len(around) - 1)
         parts[::2] = around
         parts[1::2] = map(next, map(kinds.__getitem__, self.order))

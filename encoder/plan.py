@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from encoder.columns import COLUMN_KINDS
 from encoder.conditions import is_pure
+from encoder.paths import PATHS
 from encoder.schema import (
     CoreSchema,
     Field,
@@ -43,19 +44,17 @@ _UNION_TYPES: Final[dict[str, type]] = {"str": str, "list": list, "none": type(N
 
 _HOOK: Final = "__encoder_computed__"
 
-# Where a class keeps its plan: it goes when the class goes.
-_KEPT: Final = "__encoder_plan__"
-
 
 def plan_of(cls: type[BaseModel]) -> ModelWriter | None:
     """The writer of a class; None where the class is not written field by field."""
     schema = root_schema(cls)
-    if schema is None:
+    if schema is None or not PATHS.plans:
         return None
-    known: tuple[CoreSchema, ModelWriter | None] | None = cls.__dict__.get(_KEPT)
+    kept = PATHS.kept  # where a class keeps its plan: it goes when the class goes
+    known: tuple[CoreSchema, ModelWriter | None] | None = cls.__dict__.get(kept)
     if known is None or known[0] is not schema:  # a class may be rebuilt
         known = (schema, _Compiler(cls, schema).root())
-        type.__setattr__(cls, _KEPT, known)
+        type.__setattr__(cls, kept, known)
     return known[1]
 
 
@@ -92,14 +91,15 @@ class _Compiler:
         self._models: dict[type[BaseModel], ModelWriter] = {}
         # Whether the class whose fields are being compiled writes aliases unasked.
         self._by_alias = False
-        self._any = AnyWriter(self._schemas.any_serializer(), plan_of)
+        self._simple = PATHS.simple_forms
+        self._any = AnyWriter(self._schemas.any_serializer(), plan_of, simple=self._simple)
 
     def root(self) -> ModelWriter | None:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
         for model in self._models.values():
             model.compiler = compile_flat
             depth = _depth(model, frozenset())
-            model.gathered = depth <= SIMPLE_DEPTH and _may_be_simple(model.plan)
+            model.gathered = self._simple and depth <= SIMPLE_DEPTH and _may_be_simple(model.plan)
             model.levels = SIMPLE_DEPTH // depth if model.recursive and depth <= SIMPLE_DEPTH else 0
         return writer
 
@@ -115,13 +115,13 @@ class _Compiler:
         if kind in _SCALARS:
             return ScalarWriter(_SCALARS[kind])
         if kind == "str":
-            return TextWriter()
+            return TextWriter(simple=self._simple)
         if kind == "literal":
             return LiteralWriter(schema["expected"])
         if kind == "any":
             return self._any
         if kind == "list":
-            return ListWriter(self._items(schema, "items_schema"), self._lazily(schema))
+            return ListWriter(self._items(schema, "items_schema"), self._lazily(schema), simple=self._simple)
         if kind == "dict":
             return self._dict(schema)
         if kind == "union":
@@ -129,7 +129,7 @@ class _Compiler:
         if kind == "tagged-union":
             return self._tagged(schema)
         if resolved.function is not None and resolved.function in COLUMN_KINDS:
-            return ColumnWriter(COLUMN_KINDS[resolved.function])
+            return ColumnWriter(COLUMN_KINDS[resolved.function], simple=self._simple)
         return self._model(resolved) or Writer()
 
     def _items(self, schema: CoreSchema, key: str) -> Writer:
@@ -140,7 +140,8 @@ class _Compiler:
         key_type = _KEYS.get(keys.kind)
         if key_type is None or keys.nullable:
             return Writer()
-        return DictWriter(key_type, self._items(schema, "values_schema"), self._lazily(schema))
+        values = self._items(schema, "values_schema")
+        return DictWriter(key_type, values, self._lazily(schema), simple=self._simple)
 
     def _union(self, schema: CoreSchema) -> Writer:
         members: dict[type, Writer] = {}

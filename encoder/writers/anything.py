@@ -14,17 +14,22 @@ from encoder.writers.weights import SCALARS, weigh
 class AnyWriter(Writer):
     """Writes what stands under `Any`, or what an `extra="allow"` model was given besides its fields."""
 
-    __slots__ = ("_plan_of", "_serializer")
+    __slots__ = ("_plan_of", "_room", "_serializer")
 
     depth = 32
 
-    def __init__(self, serializer: Serializer, plan_of: Callable[[type], ModelWriter | None]) -> None:
-        """Args: what infers how to write a value that nothing else is known of, and what knows a model's class.
+    def __init__(
+        self, serializer: Serializer, plan_of: Callable[[type], ModelWriter | None], *, simple: bool = True
+    ) -> None:
+        """Args: what infers how to write a value that nothing else is known of, what knows a model's class.
+
+        Where nothing is `simple`, all that is not empty is written in steps.
 
         A model that is reached through `Any` is written as it would be by itself: by its own class and settings.
         """
         self._serializer = serializer
         self._plan_of = plan_of
+        self._room = MAX_WEIGHT if simple else 0
 
     def is_whole(self, value: Any) -> bool:
         """Whether the value is, if it is a model; containers may be huge, and rarely hold models."""
@@ -39,9 +44,9 @@ class AnyWriter(Writer):
         if type(value) in SCALARS:
             run.weight += SCALAR_WEIGHT
             return value
-        room = weigh(value, MAX_WEIGHT, strict=True)
+        room = weigh(value, self._room, strict=True)
         if room >= 0:
-            run.weight += MAX_WEIGHT - room
+            run.weight += self._room - room
             return value
         if type(value) in WALKED or type(value) is str:
             return HEAVY

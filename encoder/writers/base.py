@@ -18,6 +18,8 @@ from typing import Any, ClassVar, Final
 
 from encoder.blocks import Block
 from encoder.columns import float_decimals
+from encoder.paths import PATHS
+from encoder.plain_blocks import PlainBlock
 from encoder.schema import Serializer
 
 # A position inside a record: an object's key or an array's index.
@@ -148,7 +150,7 @@ class Run:
         self.by_alias = self.arguments.get("by_alias")
         self.variant = (self.exclude_none, self.by_alias)
         self.context = self.arguments.get("context")
-        self.block = Block(float_decimals(self.context))
+        self.block = (Block if PATHS.joined_columns else PlainBlock)(float_decimals(self.context))
 
 
 class Writer:

@@ -24,14 +24,15 @@ SLICES: Final = {ColumnKind.INTS: 16 * 1024, ColumnKind.BOOLS: 32 * 1024, Column
 class ColumnWriter(Writer):
     """Writes the column of a field."""
 
-    __slots__ = ("_dtypes", "kind")
+    __slots__ = ("_dtypes", "_most", "kind")
 
     depth = 1
 
-    def __init__(self, kind: ColumnKind) -> None:
-        """Args: what the column holds."""
+    def __init__(self, kind: ColumnKind, *, simple: bool = True) -> None:
+        """Args: what the column holds, whether it may have a simple form."""
         self.kind = kind
         self._dtypes = WRITABLE[kind]
+        self._most = SMALL_COLUMN if simple else -1
 
     def _accepts(self, value: Any) -> bool:
         """Whether this is an array whose values are written exactly as the column's serializer lists them."""
@@ -44,7 +45,7 @@ class ColumnWriter(Writer):
         if self.kind is ColumnKind.FLOATS and not run.block.takes_floats:
             return UNKNOWN
         length = len(value)
-        if length > SMALL_COLUMN:
+        if length > self._most:
             return HEAVY
         run.weight += COLUMN_WEIGHTS[self.kind] * length
         return orjson.Fragment(b"[" + run.block.text(self.kind, value) + b"]")

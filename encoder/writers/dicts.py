@@ -28,16 +28,17 @@ _SMALL: Final = 256
 class DictWriter(Writer):
     """A dict with keys declared as text or integers, and values of one declared type."""
 
-    __slots__ = ("_is_plain", "_serializer", "_value")
+    __slots__ = ("_is_plain", "_most", "_serializer", "_value")
 
     depth = 1
 
-    def __init__(self, key: type, value: Writer, serializer: LazySerializer) -> None:
-        """Args: the keys' type, the values' writer, and pydantic's serializer for such dicts."""
+    def __init__(self, key: type, value: Writer, serializer: LazySerializer, *, simple: bool = True) -> None:
+        """Args: the keys' type, the values' writer, pydantic's serializer, whether a dict may have a simple form."""
         # Whether a key becomes text that no other key becomes.
         self._is_plain = is_writable_key if key is str else _is_integer
         self._value = value
         self._serializer = serializer
+        self._most = _SMALL if simple else -1
 
     def children(self) -> tuple[Writer, ...]:
         """The values' writer."""
@@ -51,7 +52,7 @@ class DictWriter(Writer):
         """A dict of the values' simple forms."""
         if type(value) is not dict:
             return UNKNOWN
-        if len(value) > _SMALL:
+        if len(value) > self._most:
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         simple = self._value.simple

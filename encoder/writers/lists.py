@@ -39,15 +39,16 @@ _DUMPED_AT_ONCE: Final = 32
 class ListWriter(Writer):
     """A list whose items have one declared type."""
 
-    __slots__ = ("_exact", "_item", "_serializer")
+    __slots__ = ("_exact", "_item", "_most", "_serializer")
 
     depth = 1
 
-    def __init__(self, item: Writer, serializer: LazySerializer) -> None:
-        """Args: the items' writer, and pydantic's serializer for lists of them."""
+    def __init__(self, item: Writer, serializer: LazySerializer, *, simple: bool = True) -> None:
+        """Args: the items' writer, pydantic's serializer for lists of them, whether a list may have a simple form."""
         self._item = item
         self._serializer = serializer
-        self._exact = item.exact if isinstance(item, ScalarWriter) else None
+        self._exact = item.exact if simple and isinstance(item, ScalarWriter) else None
+        self._most = _SMALL if simple else -1
 
     def children(self) -> tuple[Writer, ...]:
         """The items' writer."""
@@ -75,7 +76,7 @@ class ListWriter(Writer):
         if self._exact is not None:
             return self._simple_numbers(self._exact, value, run)
         length = run.length_of(value)
-        if length > _SMALL or length * self._item.least_weight() > MAX_WEIGHT:
+        if length > self._most or length * self._item.least_weight() > MAX_WEIGHT:
             return HEAVY
         limit = run.weight + MAX_WEIGHT
         simple = self._item.simple

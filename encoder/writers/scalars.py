@@ -47,14 +47,18 @@ class LiteralWriter(Writer):
 class TextWriter(Writer):
     """Text; a long one in slices. Every character is escaped by itself, so slices concatenate exactly."""
 
-    __slots__ = ()
+    __slots__ = ("_most",)
+
+    def __init__(self, *, simple: bool = True) -> None:
+        """Args: whether a text may have a simple form."""
+        self._most = TEXT_SLICE if simple else -1
 
     def simple(self, value: Any, run: Run) -> Any:
         """The text itself, unless it is long."""
         if type(value) is not str:
             return UNKNOWN
         length = len(value)
-        if length > TEXT_SLICE:
+        if length > self._most:
             return HEAVY
         run.weight += length
         return value if value.isascii() else copied(value)

@@ -147,6 +147,7 @@ def test_writers_leave_each_others_columns() -> None:
         assert takers == [kind]
 
 
+@pytest.mark.every_path
 @pytest.mark.parametrize("length", [0, 1, 8191, 8192, 8193, 30_000])
 def test_long_columns_are_written_in_slices(length: int) -> None:
     node = Node(ints=range(length), bools=[True] * length, floats=np.linspace(-20, 20, length))

@@ -53,6 +53,7 @@ def test_pieces_are_many_and_never_empty() -> None:
     assert b"".join(pieces) == oracle(LARGE)
 
 
+@pytest.mark.planned
 def test_pieces_are_made_when_they_are_asked_for() -> None:
     model = zoo.Tree(a="x" * 1_000_000, kids=[zoo.Tree(a="early")])
     pieces = iter_json(model)

@@ -189,6 +189,7 @@ def test_paths_of_surrogate_keys_are_writable() -> None:
         str(error).encode()
 
 
+@pytest.mark.planned  # of a whole record, the parts that are left out are looked at too
 def test_paths_under_filters() -> None:
     record = with_node(message=Message.model_construct(content=BIG))
     assert path_of(record, exclude={"traces": {1: {"nodes": {0}}}}) == f"{NODE}.message.content"

@@ -51,6 +51,7 @@ def test_the_seed_decides_everything() -> None:
     assert len({first.id, second.id, first.traces[0].id, second.traces[0].id}) == 4
 
 
+@pytest.mark.every_path
 @pytest.mark.parametrize("num_nodes", [0, 1, 2, 40])
 def test_it_is_a_record(num_nodes: int) -> None:
     episode = synthetic_episode(7, num_nodes=num_nodes, tokens_per_node=30)

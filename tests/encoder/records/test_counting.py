@@ -53,6 +53,7 @@ def test_each_trace_is_counted_once_a_record(passes: list[int]) -> None:
     assert len(passes) == 5
 
 
+@pytest.mark.every_path
 def test_a_change_between_two_records_shows(passes: list[int]) -> None:
     trace = make_trace()
     before = trace.to_record()
@@ -68,6 +69,7 @@ class Overridden(Trace):
         return 1_000
 
 
+@pytest.mark.every_path
 def test_a_subclass_may_count_otherwise() -> None:
     episode = Episode(task=TASK, traces=[make_trace(Overridden), make_trace()])
     assert episode.to_record()["num_input_tokens"] == 1_030

@@ -59,6 +59,7 @@ def test_a_bare_trace_keeps_its_nulls_but_not_an_absent_run() -> None:
     assert make_trace(run=EvalRunInfo(id="r")).to_record()["run"] == {"type": "eval", "id": "r", "name": None}
 
 
+@pytest.mark.every_path
 def test_state_is_never_written() -> None:
     episode = make_episode()
     episode.traces[0].state = object()
@@ -66,6 +67,7 @@ def test_state_is_never_written() -> None:
     assert b"state" not in episode.to_json()
 
 
+@pytest.mark.every_path
 def test_equality() -> None:
     episode = make_episode()
     twin = Episode.model_validate_json(episode.to_json(float_decimals=None))
@@ -74,6 +76,7 @@ def test_equality() -> None:
     assert twin != episode
 
 
+@pytest.mark.every_path
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e)), lambda e: e.model_copy(deep=True)]
 )
@@ -85,6 +88,7 @@ def test_copies(duplicate: Any) -> None:
     assert twin.traces[0].nodes[0].logprobs is not episode.traces[0].nodes[0].logprobs
 
 
+@pytest.mark.every_path
 def test_what_cannot_be_written_is_named() -> None:
     episode = make_episode()
     episode.traces[1].nodes[0].message = UserMessage(content="\ud800")

@@ -19,6 +19,7 @@ def compact(name: str) -> bytes:
     return orjson.dumps(orjson.loads((FOLDER / name).read_bytes()))
 
 
+@pytest.mark.every_path
 @pytest.mark.parametrize(("name", "cls"), [("episode.json", Episode), ("trace.json", Trace)])
 def test_a_record_of_another_producer_comes_out_as_it_came(name: str, cls: type[Episode | Trace]) -> None:
     record = cls.model_validate_json(compact(name))
@@ -28,11 +29,13 @@ def test_a_record_of_another_producer_comes_out_as_it_came(name: str, cls: type[
     assert cls.model_validate(orjson.loads(compact(name))).to_json() == compact(name)
 
 
+@pytest.mark.every_path
 async def test_asynchronously() -> None:
     record = Episode.model_validate_json(compact("episode.json"))
     assert b"".join([piece async for piece in record.aiter_json()]) == compact("episode.json")
 
 
+@pytest.mark.every_path
 @pytest.mark.parametrize("decimals", [None, 0, 2, 4, 12])
 @pytest.mark.parametrize(
     "exclude",

@@ -38,6 +38,7 @@ def test_defaults() -> None:
     }
 
 
+@pytest.mark.every_path
 def test_a_bare_episode_writes_the_fields_of_the_instance() -> None:
     bare = Episode(task=TraceTask(type="MathTask", data=task()))
     assert type(bare.task.data) is MathTask
@@ -45,6 +46,7 @@ def test_a_bare_episode_writes_the_fields_of_the_instance() -> None:
     assert bare.to_json() == orjson.dumps(bare.to_record())
 
 
+@pytest.mark.every_path
 def test_a_bare_episode_reads_into_loose_task_data() -> None:
     text = EpisodeOfMath(task=TraceTask[MathTask](type="MathTask", data=task())).to_json()
     bare = Episode.model_validate_json(text)
@@ -53,6 +55,7 @@ def test_a_bare_episode_reads_into_loose_task_data() -> None:
     assert bare.to_json() == text
 
 
+@pytest.mark.every_path
 def test_an_episode_of_a_class_reads_into_it() -> None:
     text = Episode(task=TraceTask(type="MathTask", data=task())).to_json()
     typed = EpisodeOfMath.model_validate_json(text)
@@ -62,6 +65,7 @@ def test_an_episode_of_a_class_reads_into_it() -> None:
         EpisodeOfMath.model_validate_json(text.replace(b"answer", b"question"))
 
 
+@pytest.mark.every_path
 def test_an_episode_of_a_class_has_traces_of_it() -> None:
     trace = {"task": {"type": "MathTask", "data": {"answer": 1, "unknown": 2}}, "agent": {"config": {}}}
     typed = EpisodeOfMath.model_validate({"task": trace["task"], "traces": [trace]})
@@ -71,6 +75,7 @@ def test_an_episode_of_a_class_has_traces_of_it() -> None:
     assert typed.to_json() == orjson.dumps(typed.to_record())
 
 
+@pytest.mark.every_path
 def test_a_bare_trace() -> None:
     trace = Trace(task=TraceTask(type="MathTask", data=task()), agent=AgentInfo(config=AgentConfig()))
     assert trace.to_record()["task"]["data"]["hint"] is None
