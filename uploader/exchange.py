@@ -49,7 +49,7 @@ class Request:
     """One request. Its headers hold the key, so they stay out of its repr.
 
     Attributes:
-        method: GET or POST.
+        method: GET, POST or PUT.
         url: without the query.
         params: the query, in order; names may repeat.
         headers: all but what the body and the HTTP library add.

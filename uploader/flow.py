@@ -37,6 +37,7 @@ MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REPEATING_REDIRECTS = frozenset({307, 308})
 """These alone ask for the same method and body again."""
+_WRITING = frozenset({"POST", "PUT"})
 _PRIVATE_HEADERS = frozenset({"authorization", "x-prime-team-id"})
 
 
@@ -118,7 +119,7 @@ def _upload_whole(sealed: SealedBatch, config: Config, options: UploadOptions, j
 def read_flow(
     request: Request, target: RawTarget | None, config: Config, policy: RetryPolicy, jitter: Jitter
 ) -> Flow[Response]:
-    """Read something; reading is repeated like an upload, and a broken download starts again.
+    """Read something, or write what may be repeated; a broken download starts again.
 
     Raises:
         APIError: it was refused, or there was no answer.
@@ -189,7 +190,7 @@ def redirected(request: Request, response: Response, hops: int, api_key: str) ->
         and target.scheme in ("http", "https")
         and not target.userinfo
         and strike_out(str(target), api_key) == str(target)
-        and (status in _REPEATING_REDIRECTS and same_origin if request.method == "POST" else True)
+        and (status in _REPEATING_REDIRECTS and same_origin if request.method in _WRITING else True)
     )
     if not followed:
         raise RedirectError(f"the service redirects to {location}", status_code=status, location=location)

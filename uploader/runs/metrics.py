@@ -1,0 +1,163 @@
+"""Rows of metrics, from the caller's thread to wherever they go, in order.
+
+A row is put in a queue and the caller goes on; one daemon thread makes JSON of it and delivers it. What could not be
+delivered when time is up is handed back.
+"""
+
+import logging
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from queue import Empty, SimpleQueue
+from typing import Any, Final, TypeAlias
+
+from uploader.pumps import StoppedError
+
+logger = logging.getLogger(__name__)
+
+Row: TypeAlias = dict[str, Any]
+Deliver: TypeAlias = Callable[[Row, threading.Event], None]
+"""Delivers one row; it gives up with StoppedError once the event is set."""
+
+MAX_QUEUED_ROWS: Final = 100_000
+
+_NOTICE_S: Final = 0.05
+_DROP: Final = object()
+
+
+def metrics_row(values: Mapping[str, Any], step: int | None, now_s: float) -> Row:
+    """A row as it is queued: a dict of its own, not looked into yet."""
+    row = dict(values)
+    if step is not None:
+        row.setdefault("step", step)
+    row.setdefault("_timestamp", now_s)
+    return row
+
+
+def plain(values: Mapping[str, Any]) -> Row:
+    """Values as JSON has them: numbers of numpy or torch as Python's, and without NaN and infinities."""
+    cleaned = {}
+    for name, value in values.items():
+        kept = _plain(value)
+        if kept is not _DROP:
+            cleaned[str(name)] = kept
+    return cleaned
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else _DROP
+    if isinstance(value, Mapping):
+        return plain(value)
+    if isinstance(value, list | tuple):
+        return [kept for kept in map(_plain, value) if kept is not _DROP]
+    for convert in ("item", "tolist"):  # a scalar of numpy or torch; else an array
+        if callable(method := getattr(value, convert, None)):
+            try:
+                return _plain(method())
+            except (TypeError, ValueError, RuntimeError):
+                continue
+    return str(value)
+
+
+class MetricsQueue:
+    """Delivers rows in order, in a thread of its own.
+
+    Args:
+        deliver: takes one row to its place.
+        name: the thread's name.
+
+    Attributes:
+        failed: rows that could not be delivered, by a fault of their own.
+        dropped: rows that found the queue full.
+    """
+
+    def __init__(self, deliver: Deliver, name: str) -> None:
+        self._deliver = deliver
+        self._name = name
+        self.failed = 0
+        self.dropped = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, with nothing queued, as in a process that was just forked."""
+        self._items: SimpleQueue[Row | threading.Event] = SimpleQueue()
+        self._current: deque[Row] = deque(maxlen=1)
+        self._stop, self._ended = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def put(self, row: Row) -> bool:
+        """Queue a row; False if there are too many."""
+        if self._items.qsize() >= MAX_QUEUED_ROWS:
+            self.dropped += 1
+            return False
+        self._items.put(row)
+        if self._thread is None:
+            self.start()
+        return True
+
+    def start(self) -> None:
+        """Start the thread, ahead of the first row."""
+        arguments = (self._items, self._stop, self._ended)
+        self._thread = threading.Thread(target=self._work, args=arguments, name=self._name, daemon=True)
+        self._thread.start()
+
+    def flush(self, timeout_s: float | None) -> bool:
+        """Wait until all that was put before is delivered."""
+        if self._thread is None:
+            return True
+        passed = threading.Event()
+        self._items.put(passed)
+        return passed.wait(timeout_s) and not self._stop.is_set()
+
+    def close(self, timeout_s: float) -> list[Row]:
+        """Wait so long for what is queued, then no longer; what was not delivered, in order.
+
+        A row that was on its way just then is among it, though it may have arrived: to deliver it twice does no harm.
+        """
+        delivered = self.flush(timeout_s)
+        self._stop.set()
+        if self._thread is None:
+            return []
+        self._items.put(threading.Event())  # wakes the thread
+        if delivered:
+            return []
+        self._ended.wait(_NOTICE_S)
+        # Once it is to stop the thread takes nothing more, so nothing is missed between these two.
+        return [*self._current, *self._drained()]
+
+    def _drained(self) -> Iterator[Row]:
+        while True:
+            try:
+                item = self._items.get_nowait()
+            except Empty:
+                return
+            if isinstance(item, dict):
+                yield item
+
+    def _work(self, items: SimpleQueue[Row | threading.Event], stop: threading.Event, ended: threading.Event) -> None:
+        try:
+            while not stop.is_set():
+                item = items.get()
+                if isinstance(item, threading.Event):
+                    item.set()
+                else:
+                    self._current.append(item)
+                    self._deliver_one(item, stop)
+                    self._current.clear()
+        except StoppedError:  # the row stays on hand, for whoever closes
+            return
+        finally:
+            ended.set()
+
+    def _deliver_one(self, row: Row, stop: threading.Event) -> None:
+        try:
+            self._deliver(plain(row), stop)
+        except StoppedError:
+            raise
+        except Exception:
+            self.failed += 1
+            logger.exception("A row of metrics could not be delivered")
