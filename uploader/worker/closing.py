@@ -25,6 +25,8 @@ _RESERVE: Final = 0.25
 """The part of the time that is kept for sealing what there is."""
 _LONGEST_RESERVE_S: Final = 2.0
 
+_SLICE_S: Final = 0.1
+
 _SEAL_GRACE_S: Final = 0.4
 """How long the last batch may take beyond the deadline."""
 _STOP_S: Final = 0.2
@@ -58,7 +60,7 @@ class Closing:
         engine.intake.close()
         if engine.begun:
             engine.intake.put_barrier(self._last)
-            self._bounded(lambda: self._last.wait(self._left_s(self._reserve_s)))
+            self._bounded(lambda: self._wait(self._last.wait, self._reserve_s))
             self._seal_at_once()
             self._send()
         counts = self._freeze()
@@ -66,6 +68,21 @@ class Closing:
         if self._interrupt is not None:
             raise self._interrupt
         return counts
+
+    def hurry(self) -> None:
+        """From any thread, or a signal handler: let the time be over now."""
+        self._deadline_s = min(self._deadline_s, self._clock())
+
+    def _wait(self, wait: Callable[[float], bool], reserve_s: float = 0.0) -> None:
+        """Wait until something is so or the time is over, looking up now and then: the time may be cut short.
+
+        Ctrl-C that comes just before a wait is seen only after it.
+        """
+        while (left_s := self._left_s(reserve_s)) > 0:
+            slice_s = min(left_s, _SLICE_S)
+            started_s = self._clock()
+            if wait(slice_s) or self._clock() - started_s < slice_s / 2:  # so, or there is nothing to wait for
+                break
 
     def _left_s(self, reserve_s: float = 0.0) -> float:
         return max(0.0, self._deadline_s - reserve_s - self._clock())
@@ -78,7 +95,7 @@ class Closing:
             if self._interrupt is not None:
                 raise
             self._interrupt = error
-            self._deadline_s = self._clock()
+            self.hurry()
 
     def _seal_at_once(self) -> None:
         if not self._last.is_passed:
@@ -89,8 +106,7 @@ class Closing:
     def _send(self) -> None:
         delivery = self._engine.delivery
         if delivery is not None:
-            self._bounded(lambda: delivery.wait_idle(self._left_s()))
-            delivery.hurry()
+            self._bounded(lambda: self._wait(delivery.wait_idle))
             self._bounded(lambda: delivery.stop(_STOP_S))
 
     def _freeze(self) -> Counts:
@@ -105,6 +121,7 @@ class Closing:
         closed = threading.Event()
 
         def close() -> None:  # a disk may hang
+            engine.leftovers.close()
             engine.keeper.close()
             closed.set()
 

@@ -12,6 +12,7 @@ from uploader.worker.closing import Closing
 from uploader.worker.engine import Engine
 from uploader.worker.events import Dropped
 from uploader.worker.forks import begin_anew_after_fork
+from uploader.worker.intake import Prepare
 from uploader.worker.settings import WorkerSettings
 from uploader.worker.stats import WorkerReport, WorkerStats
 
@@ -41,9 +42,16 @@ class Worker:
     def _begin_empty(self) -> None:
         self._closing = threading.Lock()  # taken by whoever closes, and never let go
         self._closed = threading.Event()
+        self._current_closing: Closing | None = None
         self._report: WorkerReport | None = None
 
-    def submit(self, records: Sequence[Any], line_format: LineFormat = LineFormat.EPISODE) -> bool:
+    def submit(
+        self,
+        records: Sequence[Any],
+        line_format: LineFormat = LineFormat.EPISODE,
+        *,
+        prepare: Prepare | None = None,
+    ) -> bool:
         """Queue records for the encoder. It never waits and never encodes.
 
         A record belongs to the worker from now on: it is encoded later, and must not be changed.
@@ -51,6 +59,7 @@ class Worker:
         Args:
             records: mappings, objects with `iter_json`, `to_json` or `to_record`, or encoded lines.
             line_format: what they are.
+            prepare: makes of each, on the encoder's thread, what is encoded in its place.
 
         Returns:
             True; False if the queue has no room for all of them, or the worker is closed: then none is queued, and they
@@ -62,7 +71,7 @@ class Worker:
         if isinstance(records, _SINGLE):
             raise TypeError(f"records must be a sequence of records, not one {type(records).__name__}: give [record]")
         engine = self._engine
-        reason = engine.intake.put(records, line_format)
+        reason = engine.intake.put(records, line_format, prepare or self._settings.prepare)
         if not engine.begun:
             engine.begin()
         if reason is not None:
@@ -102,12 +111,18 @@ class Worker:
         if not self._closing.acquire(blocking=False):
             self._closed.wait(timeout_s + _WAIT_FOR_CLOSER_S)
             return self._report or self._report_now()
+        self._current_closing = Closing(self._engine, timeout_s)
         try:
-            Closing(self._engine, timeout_s).run()
+            self._current_closing.run()
         finally:
             self._report = self._report_now()
             self._closed.set()
         return self._report
+
+    def hurry(self) -> None:
+        """Let a `close` that waits, in whatever thread, seal and keep what there is now; it never waits itself."""
+        if self._current_closing is not None:
+            self._current_closing.hurry()
 
     def _report_now(self) -> WorkerReport:
         return WorkerReport(self.stats, getattr(self._engine.keeper.disk, "path", None))

@@ -5,7 +5,7 @@ What goes wrong with a record concerns this record alone. Whatever escapes, a re
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from encoder.pacer import Pacer
 from uploader.errors import RecordError, RecordFailure, TraceTooLargeError, clear_frames
@@ -28,9 +28,6 @@ THREAD: Final = "uploader encoder"
 
 _IDLE_S: Final = 1.0
 
-Prepare: TypeAlias = Callable[[Any], Any]
-"""Makes of a record what is encoded in its place, without changing it."""
-
 
 class Encoding:
     """The work of the encoder's thread.
@@ -41,7 +38,6 @@ class Encoding:
         ledger: where records are counted.
         keeper: where records are set aside.
         tell: reports an event.
-        prepare: makes of each record what is encoded in its place.
     """
 
     def __init__(
@@ -51,14 +47,12 @@ class Encoding:
         ledger: Ledger,
         keeper: Keeper,
         tell: Callable[[WorkerEvent], object],
-        prepare: Prepare | None = None,
     ) -> None:
         self._intake = intake
         self._handover = handover
         self._ledger = ledger
         self._keeper = keeper
         self._tell = tell
-        self._prepare = prepare
         self._numbers = dict.fromkeys(LineFormat, 0)
         self._entry: Entry | None = None
         self._line: Line | None = None
@@ -105,10 +99,10 @@ class Encoding:
         return whole_record(self._prepared(entry, number), number, pause=self._pacer.pause_if_due)
 
     def _prepared(self, entry: Entry, number: int) -> Any:
-        if self._prepare is None:
+        if entry.prepare is None:
             return entry.held[0]
         try:
-            return self._prepare(entry.held[0])
+            return entry.prepare(entry.held[0])
         except Exception as error:
             raise RecordError(number, f"{type(error).__name__}: {error}") from error
 

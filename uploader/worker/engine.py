@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from uploader.errors import SpoolError
 from uploader.spool.batches import Folder, SpooledBatch
-from uploader.worker import encoding, sealing
-from uploader.worker.events import SpoolUnavailable, WorkerEvent
+from uploader.worker import encoding, leftovers, sealing
+from uploader.worker.events import SpoolDamaged, SpoolUnavailable, WorkerEvent
 from uploader.worker.handover import Handover
 from uploader.worker.intake import Intake
 from uploader.worker.keeping import Keeper
 from uploader.worker.ledger import Ledger
+from uploader.worker.leftovers import Leftovers
 from uploader.worker.listening import Listener
 from uploader.worker.reporting import Reporting
 from uploader.worker.settings import WorkerSettings
@@ -39,20 +40,20 @@ class Engine:
         self.ledger = Ledger()
         self.intake = Intake(self.ledger, settings.max_queued_records, settings.max_queued_bytes)
         self.reporting = Reporting(settings.on_event, REPORTER)
-        self.keeper = Keeper(
-            settings.open_folder, settings.new_memory(), lambda error: self.tell(SpoolUnavailable(error))
-        )
+        self.keeper = Keeper(settings.open_folder, settings.new_memory(), self._trouble, self._damage)
+        self.leftovers = Leftovers(settings.find_leftovers, self._adopt, self.tell, self._damage)
         self.listener = Listener(self.ledger, self.tell, self.keeper.made_room)
         new = settings.new_delivery
         self.delivery = None if new is None else new(settings.sinks, settings.max_in_flight, self.listener)
         handover = Handover()
-        self.encoding = encoding.Encoding(self.intake, handover, self.ledger, self.keeper, self.tell, settings.prepare)
+        self.encoding = encoding.Encoding(self.intake, handover, self.ledger, self.keeper, self.tell)
         self.sealing = sealing.Sealing(
             handover, self.ledger, self.keeper, self._offer, self.tell, self._more_comes, settings.new_sealer
         )
         self.threads = (
             Supervised(encoding.THREAD, self.encoding.work, self.encoding.clean_up),
             Supervised(sealing.THREAD, self.sealing.work, self.sealing.clean_up),
+            Supervised(leftovers.THREAD, self.leftovers.work, self.leftovers.clean_up),
         )
         self.begun = False
         self._first = threading.Lock()  # taken by whoever begins, and never let go
@@ -64,6 +65,18 @@ class Engine:
     def _offer(self, folder: Folder, spooled: SpooledBatch) -> None:
         if self.delivery is not None:
             self.delivery.offer(folder, spooled)
+
+    def _trouble(self, error: Exception) -> None:
+        self.tell(SpoolUnavailable(error))
+
+    def _damage(self, error: Exception) -> None:
+        self.tell(SpoolDamaged(error))
+
+    def _adopt(self, folder: Folder, spooled: SpooledBatch) -> bool:
+        if self.delivery is None or not self.ledger.adopt(spooled):
+            return False
+        self.delivery.offer(folder, spooled, resumed=True)
+        return True
 
     def _more_comes(self) -> bool:
         return not self.intake.is_empty or self.encoding.is_busy
@@ -84,10 +97,13 @@ class Engine:
             self.keeper.open()
         except SpoolError as error:
             self.tell(SpoolUnavailable(error))
-        for thread in (self.reporting.thread, *self.threads):
-            thread.start()
+        self.reporting.thread.start()
+        if self.keeper.disk is not None:
+            self.leftovers.take_in(self.keeper.disk)  # before anything of this run is in it
         if self.delivery is not None:
             self.delivery.start(self.settings.run_id)
+        for thread in self.threads:
+            thread.start()
 
     def stats(self) -> WorkerStats:
         """Everything, of this moment."""
@@ -115,6 +131,7 @@ class Engine:
         """Let go of what a forked child must not use: neither locks nor files nor sockets are the parent's."""
         if self.delivery is not None:
             self.delivery.abandon_after_fork()
-        abandon = getattr(self.keeper.disk, "abandon_after_fork", None)
-        if abandon is not None:
-            abandon()
+        for folder in (self.keeper.disk, *self.leftovers.folders):
+            abandon = getattr(folder, "abandon_after_fork", None)
+            if abandon is not None:
+                abandon()

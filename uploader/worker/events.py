@@ -131,6 +131,32 @@ class SpoolUnavailable:
 
 
 @dataclass(frozen=True, slots=True)
+class SpoolDamaged:
+    """Something on disk is not what was written, or could not be done; what is damaged has been set aside.
+
+    Attributes:
+        error: what; a `DamagedBatchError` says how many records it concerns.
+    """
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Batches that an earlier run left are sent, too.
+
+    Attributes:
+        run_id: that run.
+        batches: how many.
+        records: how many they hold.
+    """
+
+    run_id: str
+    batches: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadRestarted:
     """Something escaped a thread, whose work began again.
 
@@ -153,5 +179,7 @@ WorkerEvent: TypeAlias = (
     | SinkPaused
     | SinkStopped
     | SpoolUnavailable
+    | SpoolDamaged
+    | Resumed
     | ThreadRestarted
 )

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from uploader.models import LineFormat
 from uploader.worker.barriers import Barrier
@@ -25,15 +25,21 @@ TOO_MANY_RECORDS: Final = "the queue holds too many records"
 TOO_MANY_BYTES: Final = "the queue holds too many bytes"
 CLOSED: Final = "the worker is closed"
 
+Prepare: TypeAlias = Callable[[Any], Any]
+"""Makes of a record what is encoded in its place, without changing it."""
+
 
 class Submission:
     """Records that were submitted together, the taken ones gone."""
 
-    __slots__ = ("at_s", "estimate", "line_format", "records")
+    __slots__ = ("at_s", "estimate", "line_format", "prepare", "records")
 
-    def __init__(self, records: deque[Any], line_format: LineFormat, guess: Estimate, at_s: float) -> None:
+    def __init__(
+        self, records: deque[Any], line_format: LineFormat, prepare: Prepare | None, guess: Estimate, at_s: float
+    ) -> None:
         self.records = records
         self.line_format = line_format
+        self.prepare = prepare
         self.estimate = guess
         self.at_s = at_s
 
@@ -44,15 +50,17 @@ class Entry:
     Attributes:
         held: the record, alone in a list, so that its holder can let it go; empty afterwards.
         line_format: what its line will hold.
+        prepare: makes of it what is encoded in its place; None for itself.
         estimate: what it was taken for.
     """
 
-    __slots__ = ("estimate", "held", "line_format")
+    __slots__ = ("estimate", "held", "line_format", "prepare")
 
-    def __init__(self, record: Any, line_format: LineFormat, guess: Estimate) -> None:
-        self.held = [record]
-        self.line_format = line_format
-        self.estimate = guess
+    def __init__(self, submission: Submission) -> None:
+        self.held = [submission.records.popleft()]
+        self.line_format = submission.line_format
+        self.prepare = submission.prepare
+        self.estimate = submission.estimate
 
 
 class Intake:
@@ -82,13 +90,13 @@ class Intake:
         self._hungry = False  # whether the taking thread waits
         self._wake: SimpleQueue[None] = SimpleQueue()
 
-    def put(self, records: Sequence[Any], line_format: LineFormat) -> str | None:
+    def put(self, records: Sequence[Any], line_format: LineFormat, prepare: Prepare | None = None) -> str | None:
         """Queue all of some records, or none; why not, if so."""
         count = len(records)
         if not count:
             return None
         guess = estimate(records)
-        submission = Submission(deque(records), line_format, guess, self._clock())
+        submission = Submission(deque(records), line_format, prepare, guess, self._clock())
         ledger = self._ledger
         with ledger.lock:
             reason = self._obstacle(count, guess)
@@ -172,7 +180,7 @@ class Intake:
                 return item
             self._current = item
         submission = self._current
-        entry = Entry(submission.records.popleft(), submission.line_format, submission.estimate)
+        entry = Entry(submission)
         if not submission.records:
             self._current = None
         self._count(submission.estimate, -1)

@@ -25,14 +25,20 @@ class Keeper:
         open_folder: opens the folder on disk; None keeps everything in memory.
         memory: keeps a few batches.
         on_trouble: called with the disk's error for each batch that had to be kept in memory.
+        on_damage: called with what else was found wrong on the disk.
     """
 
     def __init__(
-        self, open_folder: Callable[[], Folder] | None, memory: Folder, on_trouble: Callable[[Exception], object]
+        self,
+        open_folder: Callable[[], Folder] | None,
+        memory: Folder,
+        on_trouble: Callable[[Exception], object],
+        on_damage: Callable[[Exception], object],
     ) -> None:
         self._open_folder = open_folder
         self._memory = memory
         self._on_trouble = on_trouble
+        self._on_damage = on_damage
         self._room = threading.Event()
         self._stopped = False
         self.disk: Folder | None = None
@@ -107,7 +113,14 @@ class Keeper:
         except SpoolError as error:
             self._on_trouble(error)
             return False
+        self.report_damage()
         return True
+
+    def report_damage(self) -> None:
+        """Report what was found wrong since the last time."""
+        if self.disk is not None:
+            for problem in problems_of(self.disk):
+                self._on_damage(problem)
 
     @property
     def used_bytes(self) -> int:
@@ -116,9 +129,16 @@ class Keeper:
 
     def close(self) -> None:
         """Let go of the folder on disk."""
+        self.report_damage()
         try:
             if self.disk is not None:
                 self.disk.close()
             self._memory.close()
         except SpoolError as error:
             logger.warning("The spool could not be closed: %s", error)
+
+
+def problems_of(folder: Folder) -> list[SpoolError]:
+    """What a folder found damaged, or could not do, since the last time."""
+    take = getattr(folder, "take_problems", None)
+    return [] if take is None else take()

@@ -30,16 +30,13 @@ class Delivery(Protocol):
     def start(self, run_id: str) -> None:
         """Begin to send."""
 
-    def offer(self, folder: Folder, spooled: SpooledBatch) -> None:
-        """Take a batch to be sent; it never waits."""
+    def offer(self, folder: Folder, spooled: SpooledBatch, *, resumed: bool = False) -> object:
+        """Take a batch to be sent, one of an earlier run where `resumed`; it never waits."""
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until nothing waits and nothing is in flight; whether that came to be."""
 
-    def hurry(self) -> None:
-        """Begin nothing new that can wait."""
-
-    def stop(self, timeout_s: float) -> None:
+    def stop(self, timeout_s: float) -> object:
         """End, within a time: what is not acknowledged by then goes back."""
 
     def stats(self) -> Sequence[SinkStats]:

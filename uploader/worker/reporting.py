@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, TypeAlias
 
 from uploader.worker.complaints import Complaints
-from uploader.worker.events import Dropped, Rejected, SinkStopped, SpoolUnavailable, WorkerEvent
+from uploader.worker.events import Dropped, Rejected, Resumed, SinkStopped, SpoolDamaged, SpoolUnavailable, WorkerEvent
 from uploader.worker.supervision import Supervised
 
 logger = logging.getLogger(__name__)
@@ -85,6 +85,10 @@ class Reporting:
                 self._warn(f"reject {reason}", records, f"set aside: {error}")
             case SpoolUnavailable(error):
                 self._warn("spool", 1, f"kept in memory, as the spool cannot be written: {error}", "batch")
+            case SpoolDamaged(error):
+                logger.warning("The spool: %s", error)
+            case Resumed(run_id, batches, records):
+                logger.info("Run %s left %d batches of %d records, which are sent", run_id, batches, records)
             case SinkStopped(sink, error):
                 logger.error("The sink %s is stopped, nothing more is sent to it: %s", sink, error)
             case _:

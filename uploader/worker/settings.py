@@ -1,7 +1,7 @@
 """What a worker is told when it is made."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,7 +10,7 @@ from uploader.limits import MAX_IN_FLIGHT
 from uploader.sealing import Sealer
 from uploader.sinks.base import Sink
 from uploader.spool.batches import Folder
-from uploader.worker.encoding import Prepare
+from uploader.worker.intake import Prepare
 from uploader.worker.ports import NewDelivery
 from uploader.worker.reporting import Hook
 
@@ -41,9 +41,9 @@ class WorkerSettings:
         max_queued_bytes: the most bytes that these make.
         max_in_flight: the most requests at once, for each sink.
         on_event: called with each event, in a thread of its own.
-        prepare: makes of each record what is encoded in its place.
+        prepare: makes of a record what is encoded in its place, where `submit` names nothing else.
+        find_leftovers: opens the folders that earlier runs left for these sinks.
         new_sealer: makes what holds an open batch.
-        context: names and values that the service keeps with each trace.
     """
 
     sinks: Sequence[Sink]
@@ -56,8 +56,8 @@ class WorkerSettings:
     max_in_flight: int = MAX_IN_FLIGHT
     on_event: Hook | None = None
     prepare: Prepare | None = None
+    find_leftovers: Callable[[], Iterable[Folder]] = tuple
     new_sealer: Callable[[], Sealer] = Sealer
-    context: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for option in ("max_queued_records", "max_queued_bytes", "max_in_flight"):

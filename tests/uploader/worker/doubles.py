@@ -35,6 +35,7 @@ class FakeFolder:
         self.sync_error: SpoolError | None = None
         self.closed = threading.Event()
         self.abandoned = False
+        self.problems: list[SpoolError] = []
         self.on_add: Callable[[], object] = lambda: None
 
     @property
@@ -77,6 +78,10 @@ class FakeFolder:
     def waiting(self) -> list[SpooledBatch]:
         return [spooled for spooled, _ in self.kept.values()]
 
+    def take_problems(self) -> list[SpoolError]:
+        taken, self.problems = self.problems, []
+        return taken
+
     def sync(self) -> None:
         self.syncs += 1
         self.synced = len(self.all)
@@ -104,6 +109,7 @@ class FakeDelivery:
     listener: Listener
     deal: Callable[["FakeDelivery", Folder, SpooledBatch], object]
     offered: list[tuple[Folder, SpooledBatch]] = field(default_factory=list)
+    resumed: list[tuple[Folder, SpooledBatch]] = field(default_factory=list)
     started: threading.Event = field(default_factory=threading.Event)
     stopped: bool = False
     abandoned: bool = False
@@ -112,8 +118,8 @@ class FakeDelivery:
     def start(self, run_id: str) -> None:
         self.started.set()
 
-    def offer(self, folder: Folder, spooled: SpooledBatch) -> None:
-        self.offered.append((folder, spooled))
+    def offer(self, folder: Folder, spooled: SpooledBatch, *, resumed: bool = False) -> None:
+        (self.resumed if resumed else self.offered).append((folder, spooled))
         self.deal(self, folder, spooled)
 
     def store(self, folder: Folder, spooled: SpooledBatch) -> None:
@@ -124,9 +130,6 @@ class FakeDelivery:
 
     def wait_idle(self, timeout_s: float) -> bool:
         return self.idle.wait(timeout_s)
-
-    def hurry(self) -> None:
-        pass
 
     def stop(self, timeout_s: float) -> None:
         self.stopped = True

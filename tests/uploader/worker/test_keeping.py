@@ -21,7 +21,7 @@ def batch() -> SealedBatch:
 def new(disk: FakeFolder | None, memory: int = 1) -> tuple[Keeper, FakeFolder, list[Exception]]:
     trouble: list[Exception] = []
     kept = FakeFolder(on_disk=False, max_batches=memory)
-    keeper = Keeper(None if disk is None else lambda: disk, kept, trouble.append)
+    keeper = Keeper(None if disk is None else lambda: disk, kept, trouble.append, trouble.append)
     keeper.open()
     return keeper, kept, trouble
 
