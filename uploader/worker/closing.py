@@ -48,7 +48,7 @@ class Closing:
         self._deadline_s = clock() + max(0.0, timeout_s)
         self._reserve_s = min(_LONGEST_RESERVE_S, _RESERVE * max(0.0, timeout_s))
         self._last = Barrier(is_last=True)
-        self._interrupt: KeyboardInterrupt | None = None
+        self._interrupt: BaseException | None = None
 
     def run(self) -> Counts:
         """Do it, and return the final counts.
@@ -88,10 +88,10 @@ class Closing:
         return max(0.0, self._deadline_s - reserve_s - self._clock())
 
     def _bounded(self, wait: Callable[[], object]) -> None:
-        """Wait; the first Ctrl-C ends that, and all the waiting for the service."""
+        """Wait; the first Ctrl-C ends that, and all the waiting for the service. So does what a handler raises to exit."""
         try:
             wait()
-        except KeyboardInterrupt as error:
+        except (KeyboardInterrupt, SystemExit) as error:
             if self._interrupt is not None:
                 raise
             self._interrupt = error

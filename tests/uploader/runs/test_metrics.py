@@ -105,7 +105,11 @@ def test_what_was_not_delivered_is_handed_back_in_order() -> None:
 
 def test_a_delivery_that_heeds_nothing_is_not_waited_for() -> None:
     never = threading.Event()
-    queue = MetricsQueue(lambda row, stop: [None for _ in iter(lambda: never.wait(10), True)] and None, "test")
+
+    def deliver(row: Row, stop: threading.Event) -> None:
+        never.wait(60)
+
+    queue = MetricsQueue(deliver, "test")
     for row in ROWS[:3]:
         queue.put(row)
     assert queue.close(0.01) == ROWS[:3]
