@@ -88,7 +88,7 @@ class Closing:
         return max(0.0, self._deadline_s - reserve_s - self._clock())
 
     def _bounded(self, wait: Callable[[], object]) -> None:
-        """Wait; the first Ctrl-C ends that, and all the waiting for the service. So does what a handler raises to exit."""
+        """Wait; the first Ctrl-C, or exit by a signal handler, ends that, and all the waiting for the service."""
         try:
             wait()
         except (KeyboardInterrupt, SystemExit) as error:
