@@ -6,10 +6,13 @@ from typing import Any, Final
 import orjson
 from pydantic import BaseModel
 
+from encoder.blocks import MARK, PLACE
 from encoder.schema import Serializer, extras_of, infer, is_model, is_root_model
 from encoder.writers.base import MAX_DEPTH, SIMPLE_DEPTH, Label, Run, Unwritable
 
 _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY
+
+_COUNTED_MARK: Final = [orjson.Fragment(PLACE)]
 
 # Stands for a value that cannot even be read: nobody writes it.
 _UNREADABLE: Final = "\ud800"
@@ -28,12 +31,21 @@ def dumps(value: Any, depth: int) -> bytes:
         if depth <= _SHALLOW:
             return orjson.dumps(value, option=_OPTIONS)
         # Counting is left to orjson: it sees as many containers as the whole record has here.
-        wrapped = value
+        wrapped = _counted(value)
         for _ in range(depth):
             wrapped = [wrapped]
         return orjson.dumps(wrapped, option=_OPTIONS)[depth:-depth]
     except (TypeError, ValueError, RecursionError) as error:
         raise Unwritable(locate(value, dumps_alone)) from error
+
+
+def _counted(value: Any) -> Any:
+    """A simple value, each of its columns in a list: orjson counts no container where it writes a mark."""
+    if value is MARK:
+        return _COUNTED_MARK
+    if type(value) is dict:
+        return {key: _counted(item) for key, item in value.items()}
+    return list(map(_counted, value)) if type(value) is list else value
 
 
 def dumped(
