@@ -59,7 +59,7 @@ class LoopProbe:
         self._first = 0
         self._warm = asyncio.Event()
         self._stopped = False
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None]
 
     @property
     def lags_ms(self) -> "array[float]":
@@ -76,8 +76,7 @@ class LoopProbe:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stopped = True
-        if self._task is not None:
-            await self._task
+        await self._task
 
     async def _tick(self) -> None:
         last = self._clock()

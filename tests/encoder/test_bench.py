@@ -101,6 +101,17 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
     assert "_positive" not in capsys.readouterr().err
 
 
+def test_progress_is_shown_on_a_terminal(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["bench", f"{module}:make", "--runs", "1"]) == 0
+    lines = capsys.readouterr().err.split("\r\x1b[2K")
+    assert len(lines) > 2
+    assert lines[-1] == ""
+    assert all(len(line) < 80 for line in lines)
+
+
 def test_ctrl_c(module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt

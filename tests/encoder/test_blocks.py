@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from encoder.blocks import MARK, Block
 from encoder.columns import ColumnKind
+from encoder.plain_blocks import PlainBlock
 
 INTS, BOOLS, FLOATS = ColumnKind.INTS, ColumnKind.BOOLS, ColumnKind.FLOATS
 
@@ -55,15 +56,15 @@ def hold(block: Block, kind: int, column: np.ndarray) -> None:
 def test_a_filled_text_is_what_orjson_writes_for_the_lists(
     held_columns: list[tuple[int, np.ndarray]], decimals: int | None
 ) -> None:
-    block = Block(decimals)
-    for kind, column in held_columns:
-        hold(block, kind, column)
     text = orjson.dumps([{"n": index, "column": MARK} for index in range(len(held_columns))])
     expected = [
         {"n": index, "column": plainly(kind, column, decimals)} for index, (kind, column) in enumerate(held_columns)
     ]
-    assert b"".join(block.fill(text)) == orjson.dumps(expected)
-    assert block.order == block.ints == block.bools == block.floats == []
+    for block in (Block(decimals), PlainBlock(decimals)):
+        for kind, column in held_columns:
+            hold(block, kind, column)
+        assert b"".join(block.fill(text)) == orjson.dumps(expected)
+        assert block.order == block.ints == block.bools == block.floats == []
 
 
 def test_columns_of_a_forgotten_node_leave_no_trace() -> None:

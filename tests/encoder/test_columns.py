@@ -140,6 +140,13 @@ def test_writers_leave_what_they_cannot_write(column: Any) -> None:
         assert ColumnWriter(kind).steps(column, Run({}), None, None, 0) is None
 
 
+def test_writers_leave_floats_that_only_python_can_refuse_to_round() -> None:
+    run = Run({"context": {"float_decimals": 1.5}})
+    writer = ColumnWriter(ColumnKind.FLOATS)
+    assert writer.simple(Node().floats, run) is UNKNOWN
+    assert writer.steps(Node().floats, run, None, None, 0) is None
+
+
 def test_writers_leave_each_others_columns() -> None:
     columns = {ColumnKind.INTS: Node().ints, ColumnKind.BOOLS: Node().bools, ColumnKind.FLOATS: Node().floats}
     for kind, column in columns.items():

@@ -171,3 +171,20 @@ def test_the_longest_step_holds_the_longest_serializer() -> None:
     assert longest.step_ms >= 20
     assert longest.slice_ms >= longest.step_ms
     assert gc.isenabled()
+
+
+def test_a_slice_without_a_step_is_none() -> None:
+    found = Gaps(time.thread_time)
+    found.end_slice()
+    assert found.slices.count == 0
+
+
+def test_longest_gaps_of_passes_that_differ_and_without_garbage_collection() -> None:
+    sizes = iter([200_000, 10, 10, 10, 10, 10, 10, 10])
+    gc.disable()
+    try:
+        found = longest_gaps(lambda: to_json(Numbers(numbers=list(range(next(sizes))))))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert found.step_ms > 0

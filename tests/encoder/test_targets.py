@@ -68,6 +68,7 @@ def test_loads_a_model_or_calls_what_returns_one(module: str, name: str) -> None
         ("{module}:Needy", "it is a class that needs arguments"),
         ("{module}:needy", "it is a function that needs arguments"),
         ("{module}:raises", r"the function raised ValueError: a first line \(module_of_.*\.py, line 20\)$"),
+        ("builtins:dict", "no pydantic model but dict"),
         ("{module}:coroutine", "it is a coroutine function"),
         ("{module}.py:make", "not its file: module_of_[a-z0-9_]*:make$"),
         ("a/folder/{module}.py:make", r"not its file: a\.folder\.module_of_"),

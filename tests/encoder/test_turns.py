@@ -203,3 +203,54 @@ def test_a_forked_child_begins_with_nobodys_turn() -> None:
     done.set()
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("handed_on", [False, True])
+def test_whoever_is_interrupted_while_it_waits_leaves_the_line(
+    handed_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = Turns()
+    first = turns.take()
+
+    class Gate:
+        """Is interrupted while it is waited for, before or after the turn was handed on."""
+
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def acquire(self, timeout: float = -1) -> bool:
+            self.asked += 1
+            if self.asked > 1:
+                if handed_on:
+                    turns.give(first)
+                raise KeyboardInterrupt
+            return True
+
+        def release(self) -> None: ...
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading, "Lock", Gate)
+        with pytest.raises(KeyboardInterrupt):
+            turns.take()
+    assert not turns.wanted
+    turns.give(first)
+    with turns.turn():
+        assert turns.is_mine()
+
+
+def test_who_waits_for_one_that_is_not_stuck_goes_on_waiting() -> None:
+    looks: list[float] = []
+
+    def clock() -> float:
+        looks.append(0.0)
+        return 0.0
+
+    turns = Turns(stuck_s=0.001, clock=clock)
+    taken: list[object] = []
+    waiting = threading.Thread(target=lambda: taken.append(turns.take()))
+    with turns.turn():
+        waiting.start()
+        wait_for(lambda: len(looks) > 5)
+        assert not taken
+    waiting.join()
+    assert len(taken) == 1

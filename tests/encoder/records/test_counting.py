@@ -76,3 +76,9 @@ def test_a_subclass_may_count_otherwise() -> None:
     assert episode.to_json() == orjson.dumps(episode.to_record())
     trace = make_trace(Overridden)
     assert trace.to_json() == orjson.dumps(trace.to_record())
+
+
+@pytest.mark.every_path
+def test_an_episode_of_many_traces() -> None:
+    episode = Episode(task=TASK, traces=[make_trace() for _ in range(150)])
+    assert episode.to_json() == orjson.dumps(episode.to_record())

@@ -142,3 +142,13 @@ def test_a_class_that_holds_itself_has_simple_forms_of_a_few_levels() -> None:
     assert found.simple(deep, run) is HEAVY
     assert run.level == 0
     assert to_json(deep) == orjson.dumps(deep.model_dump(mode="json"))
+
+
+def test_the_slow_form_gives_up_too() -> None:
+    class Sub(Node):
+        pass
+
+    assert plan().slow(Sub(), Run({})) is UNKNOWN
+    odd = Node()
+    odd.__dict__["parent"] = "none"
+    assert plan().slow(odd, Run({})) is HEAVY
