@@ -13,7 +13,17 @@ import encoder
 import uploader
 
 MAX_LINES = 250
-EXTRAS = ("click", "msgspec", "multipart", "python_multipart", "rich", "starlette", "typer", "uvicorn")
+EXTRAS = (
+    "click",
+    "msgspec",
+    "multipart",
+    "opentelemetry",
+    "python_multipart",
+    "rich",
+    "starlette",
+    "typer",
+    "uvicorn",
+)
 INTERNALS = re.compile(
     r"pydantic_core|pydantic\._internal|__pydantic_(core_schema|serializer|validator|decorators|fields)__"
 )

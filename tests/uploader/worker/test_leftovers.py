@@ -92,8 +92,8 @@ def test_a_search_that_fails_is_not_repeated() -> None:
 
 
 def test_after_the_end_none_is_taken() -> None:
-    bench = Bench(find_leftovers=lambda: [left])
     left = folder_with(1)
+    bench = Bench(find_leftovers=lambda: [left])
     bench.worker.close(0)
     bench.worker._engine.leftovers.work()
     assert left.closed.is_set()
