@@ -10,6 +10,8 @@ from uploader.cli.convert import convert
 from uploader.cli.exits import HELP, Exit
 from uploader.cli.quickstart import quickstart
 from uploader.cli.serve import serve
+from uploader.cli.spool import list_runs, purge, show
+from uploader.cli.spool_export import export
 from uploader.cli.upload import upload
 
 # Without completion nothing is installed into shells; without pretty exceptions no traceback shows local variables,
@@ -27,6 +29,19 @@ app = typer.Typer(
 
 for _command in (upload, convert, serve, quickstart):
     app.command(epilog=HELP)(_command)
+
+_spool = typer.Typer(
+    name="spool",
+    help="See, export and remove what waits on this machine, or was set aside.",
+    epilog=HELP,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+_spool.command("list", epilog=HELP)(list_runs)
+_spool.command(epilog=HELP)(show)
+_spool.command(epilog=HELP)(export)
+_spool.command(epilog=HELP)(purge)
+app.add_typer(_spool)
 
 
 def _print_version(wanted: bool) -> None:

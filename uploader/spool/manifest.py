@@ -6,7 +6,7 @@ written, or it is damaged; nothing it says has to be doubted.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 import xxhash
@@ -95,12 +95,13 @@ class Manifest:
 
     def encode(self) -> bytes:
         """The manifest as JSON."""
-        content: dict[str, Any] = {"version": VERSION, **asdict(self)}
-        del content["waiting_for"], content["acknowledged_by"]
+        content: dict[str, Any] = {"version": VERSION}
+        content |= {name: getattr(self, name) for name in _PLAIN_FIELDS}
+        content["context"] = dict(self.context)
         content["destinations"] = [
-            {**asdict(destination), "acknowledged": acknowledged}
+            {"sink": each.sink, "place": each.place, "team": each.team, "acknowledged": acknowledged}
             for destinations, acknowledged in ((self.waiting_for, False), (self.acknowledged_by, True))
-            for destination in destinations
+            for each in destinations
         ]
         # The standard library's encoder, since a run's id may hold what UTF-8 cannot.
         body = b'",' + json.dumps(content, indent=2).removeprefix("{").encode() + b"\n"
@@ -145,15 +146,20 @@ def decode(content: bytes) -> Manifest:
     """
     if content[: len(_HEAD)] != _HEAD or content[len(_HEAD) : _BODY_START] != _check(content[_BODY_START:]):
         raise ManifestError("it is not what was written")
-    fields = json.loads(content)
-    if (version := fields.pop("version")) != VERSION:
+    told = json.loads(content)
+    if (version := told.pop("version")) != VERSION:
         raise NewerManifestError(f"it is of version {version}; this one knows {VERSION}")
-    del fields["check"]
+    del told["check"]
     destinations: dict[bool, list[Destination]] = {False: [], True: []}
-    for each in fields.pop("destinations"):
+    for each in told.pop("destinations"):
         destinations[each.pop("acknowledged")].append(Destination(**each))
-    fields["line_format"] = LineFormat(fields["line_format"])
-    return Manifest(**fields, waiting_for=tuple(destinations[False]), acknowledged_by=tuple(destinations[True]))
+    told["line_format"] = LineFormat(told["line_format"])
+    return Manifest(**told, waiting_for=tuple(destinations[False]), acknowledged_by=tuple(destinations[True]))
+
+
+_PLAIN_FIELDS: Final = tuple(
+    each.name for each in fields(Manifest) if each.name not in ("context", "waiting_for", "acknowledged_by")
+)
 
 
 def _check(body: bytes) -> bytes:

@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import version
 
 import pytest
+import typer.core
 import typer.main
 
 from tests.conftest import ROOT
@@ -14,17 +15,32 @@ from uploader.cli.exits import Exit
 
 README = (ROOT / "README.md").read_text()
 GROUP = typer.main.get_group(app)
-COMMANDS = sorted(GROUP.commands)
+SPOOL = GROUP.commands["spool"]
+assert isinstance(SPOOL, typer.core.TyperGroup)
+ALL = {
+    **{name: command for name, command in GROUP.commands.items() if command is not SPOOL},
+    **{f"spool {name}": command for name, command in SPOOL.commands.items()},
+}
+COMMANDS = sorted(ALL)
 
 
 def test_the_commands() -> None:
-    assert COMMANDS == ["convert", "quickstart", "serve", "upload"]
+    assert COMMANDS == [
+        "convert",
+        "quickstart",
+        "serve",
+        "spool export",
+        "spool list",
+        "spool purge",
+        "spool show",
+        "upload",
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_readme_has_every_command_and_option(name: str) -> None:
     assert f"uploader {name}" in README
-    for parameter in GROUP.commands[name].params:
+    for parameter in ALL[name].params:
         for option in [*parameter.opts, *parameter.secondary_opts]:
             if option.startswith("--"):
                 assert option in README, f"{option} of {name}"
@@ -37,7 +53,7 @@ def test_the_readme_has_every_exit_code() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help(command: Command, name: str) -> None:
-    ran = command(name, "--help")
+    ran = command(*name.split(), "--help")
     assert ran.code == 0
     assert "Exit codes" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80

@@ -1,0 +1,102 @@
+"""`uploader spool export`: a run's lines, out of the spool into one file."""
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from uploader.cli.exits import Exit
+from uploader.cli.outfile import Writer, whole_file
+from uploader.cli.output import amount, counted, report_error, shown
+from uploader.cli.spool import RunArgument, SpoolOption, folders_of, reported
+from uploader.limits import CHUNK_BYTES
+from uploader.models import LineFormat
+from uploader.spool import files
+from uploader.spool.examine import BatchReport, State, examine
+from uploader.spool.places import default_spool
+
+_GZIP: Final = 31
+
+
+class DamagedLinesError(Exception):
+    """Lines that cannot be unpacked."""
+
+
+def export(
+    run: RunArgument,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write; - is standard output.")
+    ],
+    spool: SpoolOption = None,
+    line_format: Annotated[
+        LineFormat | None, typer.Option(help="Which lines, where the run has traces and episodes.")
+    ] = None,
+    rejected: Annotated[bool, typer.Option("--rejected", help="What was set aside, instead of what waits.")] = False,
+) -> None:
+    """Write a run's lines to one file, as they were logged and in order; the spool keeps them.
+
+    A damaged batch is named and left out, and the exit code is 1.
+    """
+    with reported():
+        wanted = State.REJECTED if rejected else State.WAITING
+        found = folders_of(spool or default_spool(), run)
+        reports = [batch for folder in found for batch in examine(folder.path, verify=True)]
+        batches = [batch for batch in reports if batch.state is wanted]
+        kinds = sorted({batch.name.line_format for batch in batches})
+        if line_format is None and len(kinds) > 1:
+            report_error("the run has traces and episodes: choose with --line-format")
+            raise typer.Exit(Exit.USAGE)
+        batches = [batch for batch in batches if line_format in (None, batch.name.line_format)]
+        damaged = [batch for batch in reports if batch.state is State.DAMAGED and not rejected]
+        size = 0
+        with whole_file(output) as file:
+            for batch in batches:
+                try:
+                    size += _write(batch, file)
+                except (DamagedLinesError, FileNotFoundError) as error:
+                    damaged.append(batch)
+                    report_error(f"{shown(batch.data_path)}: {error}")
+    for batch in damaged:
+        if batch.state is State.DAMAGED:
+            report_error(f"{shown(batch.data_path)}: {batch.reason}")
+    written = [batch for batch in batches if batch not in damaged]
+    typer.echo(f"{counted(len(written), 'batch', 'batches')}, {amount(size)}", err=True)
+    raise typer.Exit(Exit.REFUSED if damaged or not written else Exit.DONE)
+
+
+def _write(batch: BatchReport, file: Writer) -> int:
+    """Write a batch's lines, the last one with its LF, and say how many bytes they are."""
+    size, last = 0, b"\n"
+    for chunk in _plain(batch):
+        size += file.write(chunk)
+        last = chunk
+    if not last.endswith(b"\n"):
+        size += file.write(b"\n")
+    return size
+
+
+def _plain(batch: BatchReport) -> Iterator[bytes]:
+    """A batch's uncompressed bytes in chunks.
+
+    Raises:
+        DamagedLinesError: they cannot be unpacked.
+    """
+    if not batch.name.compressed:
+        yield from files.read_pieces(batch.data_path)
+        return
+    unpacker = zlib.decompressobj(_GZIP)
+    try:
+        for piece in files.read_pieces(batch.data_path):
+            waiting = piece
+            while waiting:
+                if chunk := unpacker.decompress(waiting, CHUNK_BYTES):
+                    yield chunk
+                waiting = unpacker.unconsumed_tail
+        if chunk := unpacker.flush():
+            yield chunk
+    except zlib.error as error:
+        raise DamagedLinesError(f"it cannot be unpacked: {error}") from None
+    if not unpacker.eof:
+        raise DamagedLinesError("it cannot be unpacked: it is cut short")
