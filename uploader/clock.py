@@ -6,6 +6,7 @@
 import asyncio
 import random
 import threading
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -16,6 +17,10 @@ class Clock:
     def now(self) -> datetime:
         """The wall clock's time, in UTC."""
         return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds since some moment, which nobody sets back."""
+        return time.monotonic()
 
     def jitter(self) -> float:
         """A random number in [0, 1)."""

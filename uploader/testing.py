@@ -38,6 +38,10 @@ class FakeClock(Clock):
         """The start, and all sleeps since."""
         return self._now
 
+    def monotonic(self) -> float:
+        """The same, in seconds."""
+        return self._now.timestamp()
+
     def jitter(self) -> float:
         """Always `fraction`."""
         return self.fraction
