@@ -88,7 +88,7 @@ def upload_flow(delivery: Delivery, config: Config, options: UploadOptions, jitt
         sealed = waiting.pop()
         assert sealed is not None  # noqa: S101 - a delivery is driven once
         try:
-            receipt = yield from _upload_whole(sealed, config, options, jitter)
+            receipt = yield from attempt_flow(sealed, config, options, jitter)
         except PayloadTooLargeError as error:
             halves = (yield Divide(sealed)) if sealed.batch.num_lines > 1 else (sealed,)
             assert isinstance(halves, tuple)  # noqa: S101 - the pump's promise
@@ -103,7 +103,12 @@ def upload_flow(delivery: Delivery, config: Config, options: UploadOptions, jitt
             delivery.committed.append((sealed.batch, receipt))
 
 
-def _upload_whole(sealed: SealedBatch, config: Config, options: UploadOptions, jitter: Jitter) -> Flow[UploadReceipt]:
+def attempt_flow(sealed: SealedBatch, config: Config, options: UploadOptions, jitter: Jitter) -> Flow[UploadReceipt]:
+    """Upload a batch as it is, in as many attempts as the options allow.
+
+    Raises:
+        APIError: the batch was refused or could not be sent.
+    """
     body = build_body(sealed, options.metadata)
     headers = {
         **config.headers(),
