@@ -32,6 +32,7 @@ class FakeClock(Clock):
         self.sleeps: list[float] = []
         self.fraction = fraction
         self._now = start or datetime(2026, 1, 1, tzinfo=UTC)
+        self._elapsed_s = 0.0
         self._lock = threading.Lock()
 
     def now(self) -> datetime:
@@ -39,8 +40,8 @@ class FakeClock(Clock):
         return self._now
 
     def monotonic(self) -> float:
-        """The same, in seconds."""
-        return self._now.timestamp()
+        """The seconds of all sleeps."""
+        return self._elapsed_s
 
     def jitter(self) -> float:
         """Always `fraction`."""
@@ -50,6 +51,7 @@ class FakeClock(Clock):
         """Note the sleep and go on."""
         with self._lock:
             self.sleeps.append(delay_s)
+            self._elapsed_s += delay_s
             self._now += timedelta(seconds=delay_s)
 
     async def asleep(self, delay_s: float, stop: asyncio.Event) -> None:

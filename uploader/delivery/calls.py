@@ -45,9 +45,10 @@ class DaemonCalls:
         return await asyncio.shield(done)
 
     async def wait_idle(self) -> None:
-        """Return once no call is running or waiting."""
-        while self._pending:
-            await asyncio.wait(list(self._pending))
+        """Return once no call of this loop is running or waiting."""
+        loop = asyncio.get_running_loop()
+        while pending := [done for done in self._pending if done.get_loop() is loop]:
+            await asyncio.wait(pending)
 
     def close(self) -> None:
         """Let each thread end after what it does now."""

@@ -22,6 +22,9 @@ _DOWN = 3
 _DISK_PAUSE_S = 15.0
 """How long a batch waits that its folder could not read or divide."""
 
+_TICK_S = 0.001
+"""The shortest sleep: a clock may wake a hair too early, and time would stand still for one that only counts sleeps."""
+
 
 class Lane:
     """One sink and its queue. Everything but `stats` is called on the sender's loop.
@@ -107,7 +110,7 @@ class Lane:
             if wake_at is None:
                 await self._wake.wait()
             else:
-                await get_clock().asleep(max(0.0, wake_at - now), self._wake)
+                await get_clock().asleep(max(_TICK_S, wake_at - now), self._wake)
 
     async def end(self, timeout_s: float) -> None:
         """Let what is under way end, then cancel it. It is given up when it does not even heed that."""
@@ -145,7 +148,7 @@ class Lane:
         except asyncio.CancelledError:
             self._give_up(parcel)
             raise
-        except Exception:
+        except BaseException:
             self._settlement.num_escapes += 1
             logger.exception("the sender failed; the batch waits")
             self._give_up(parcel)
@@ -178,7 +181,7 @@ class Lane:
 
     async def _failed(self, parcel: Parcel, error: Exception) -> None:
         verdict = verdict_on(error)
-        if verdict is Verdict.DIVIDE and not (parcel.num_records > 1 and parcel.origin.may_divide):
+        if verdict is Verdict.DIVIDE and not (parcel.num_records > 1 and parcel.origin.may_divide()):
             verdict = Verdict.REJECT
         if isinstance(error, DamagedBatchError):
             self._queue.given_up(parcel)

@@ -55,10 +55,12 @@ class Origin:
 
     extra_requests: int = 0
 
-    @property
     def may_divide(self) -> bool:
-        """Whether its division may cost more."""
-        return self.extra_requests < MAX_EXTRA_REQUESTS
+        """Whether its division may cost two more, which are then counted."""
+        if self.extra_requests + 2 > MAX_EXTRA_REQUESTS:
+            return False
+        self.extra_requests += 2
+        return True
 
 
 @dataclass(eq=False)
@@ -101,7 +103,6 @@ class Parcel:
 
     def parts(self, spooled: list[SpooledBatch]) -> list["Parcel"]:
         """The parcels that take this one's place, in its order; each may be settled by other sinks than the next."""
-        self.origin.extra_requests += len(spooled)
         return [
             Parcel(
                 folder=self.folder,

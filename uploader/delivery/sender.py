@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,7 +28,7 @@ logger = logging.getLogger("uploader")
 _DISK_THREADS = 3
 _RESERVE_S = 0.3
 """How much of the time to stop is kept for cancelling."""
-_RESTART_PAUSE_S = 1.0
+_RESTART_PAUSE_S = 0.5
 
 _left_behind: list[object] = []
 """Loops that must not be closed: their thread is stuck, or they are the parent process's."""
@@ -163,20 +164,19 @@ class Sender:
                 loop.run_until_complete(self._main(run_id))
             except BaseException:
                 self._num_restarts += 1
-                logger.exception("the sender's loop failed, and starts again")
+                logger.exception("the sender's loop failed")
             else:
                 break
-            _left_behind.append(loop)
+            if self._stopping:
+                break
+            time.sleep(_RESTART_PAUSE_S)
+            _wind_up(loop)
             self._loop = asyncio.new_event_loop()
             for lane in self._lanes.values():
                 lane.recover()
             self._settlement.recover()
         self._calls.close()
-        if asyncio.all_tasks(loop):
-            _left_behind.append(loop)  # a sink that heeds no cancellation
-        else:
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
+        _wind_up(loop)
         self._ended.set()
         self._tell_waiters()
 
@@ -189,7 +189,7 @@ class Sender:
         await self._stop.wait()
         for task in lanes:
             task.cancel()
-        await asyncio.wait(lanes)
+        await asyncio.gather(*lanes, return_exceptions=True)
         patience_s = max(0.0, self._stop_timeout_s - _RESERVE_S)
         end = asyncio.get_running_loop().time() + patience_s
         await asyncio.gather(*(lane.end(patience_s) for lane in self._lanes.values()))
@@ -229,3 +229,17 @@ class Sender:
     def _tell_waiters(self) -> None:
         for changed in list(self._waiters):
             changed.set()
+
+
+def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
+    """Close a loop, unless something runs on it that heeds no cancellation."""
+    with suppress(BaseException):
+        if tasks := asyncio.all_tasks(loop):
+            for task in tasks:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(tasks, timeout=0.1))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    if asyncio.all_tasks(loop):
+        _left_behind.append(loop)
+    else:
+        loop.close()

@@ -75,6 +75,8 @@ class Settlement:
             logger.warning("batch %d is stored, which could not be noted: %s", parcel.spooled.seq, error)
         finally:  # also when cancelled
             self.tell(parcel.listener.stored, parcel.spooled, sink, receipt, last)
+            if last:
+                self._leave(parcel)
         await self._leave_if_settled(parcel)
 
     async def rejected(self, parcel: Parcel, sink: str, error: BaseException) -> None:
@@ -152,7 +154,8 @@ class Settlement:
             return
         if parcel.rejections:
             await self._set_aside(parcel, *next(iter(parcel.rejections.items())))
-        self._leave(parcel)
+        else:
+            self._leave(parcel)
 
     async def _set_aside(self, parcel: Parcel, sink: str, error: BaseException) -> None:
         logger.warning("%d records were set aside: %s", parcel.num_records, error)
@@ -162,6 +165,7 @@ class Settlement:
             logger.warning("batch %d could not be moved to the rejected ones: %s", parcel.spooled.seq, failure)
         finally:  # also when cancelled
             self.tell(parcel.listener.rejected, parcel.spooled, sink, error)
+            self._leave(parcel)
 
     def _leave(self, parcel: Parcel) -> None:
         self.parcels.pop(parcel.key, None)

@@ -29,10 +29,10 @@ class SinkBatch:
 class Sink(Protocol):
     """Sends sealed batches somewhere. It is used on one event loop, in a thread of the worker's own.
 
-    `send` makes one attempt and says by the type of its error what is to be done: `RetryableAPIError`,
-    `TransportError` and whatever is no `UploaderError`: again later; `PayloadTooLargeError` and a
-    `ValidationRejectedError` about a record: in parts; an error of credentials or account: never again in this run; any
-    other refusal: the batch is set aside.
+    `send` makes one attempt and says by the type of its error what is to be done (`uploader.delivery.verdicts`): an
+    error of credentials, account or settings: never again in this run; `PayloadTooLargeError` and a
+    `ValidationRejectedError` that may be about a record: in parts; another one, and a `LineFormatConflictError`: the
+    batch is set aside; anything else, a `RetryableAPIError`, a `TransportError`, a wrong address: again later.
     """
 
     @property
