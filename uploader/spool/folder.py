@@ -101,6 +101,11 @@ class DiskFolder:
         """The compressed bytes that it keeps now, what was set aside not counted."""
         return self._shelf.index.used_bytes
 
+    @property
+    def has_problems(self) -> bool:
+        """Whether there is something to take from `take_problems`."""
+        return self._shelf.index.has_problems
+
     def take_problems(self) -> list[SpoolError]:
         """What was found damaged or could not be done since the last call: each is to be reported once.
 

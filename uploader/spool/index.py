@@ -95,6 +95,11 @@ class Index:
         with self._lock:
             self._problems.append(problem)
 
+    @property
+    def has_problems(self) -> bool:
+        """Whether there is something to be reported."""
+        return bool(self._problems)
+
     def take_problems(self) -> list[SpoolError]:
         """What is to be reported and was not taken before."""
         with self._lock:

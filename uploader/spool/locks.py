@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from uploader.clock import get_clock
-from uploader.errors import SpoolLockedError
+from uploader.errors import SpoolError, SpoolLockedError
 from uploader.spool.names import LOCK
 
 try:
@@ -80,7 +80,7 @@ def is_locked(folder: Path) -> bool:
 def _take(path: Path, *, create: bool) -> int | None:
     """A descriptor that holds the lock on the file at this path; None if somebody else does."""
     if not _can_lock:  # pragma: no cover - Windows
-        raise SpoolLockedError(str(path), "this system has no file locks: give a spool of None")
+        raise SpoolError(str(path), "this system has no file locks: use a spool of None")
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0), 0o600)
         kept = False

@@ -133,9 +133,10 @@ def scan(root: Path, *, verify: bool = False) -> list[RunFolderReport]:
 
 
 def leftovers(root: Path, destination: Destination) -> Iterator[DiskFolder]:
-    """The folders that nobody uses and that hold batches for this very destination.
+    """The folders that nobody uses and that hold batches for this very destination, or damage that may concern it.
 
-    Each is locked when it is come to; whoever takes it closes it. What is in use, or cannot be used, is passed over.
+    Each is locked when it is come to; whoever takes it takes its problems and closes it. Its batches for other
+    destinations are not the taker's to send. What is in use, or cannot be used, is passed over.
 
     Args:
         root: the spool.
@@ -155,7 +156,7 @@ def _opened(path: Path, destination: Destination) -> DiskFolder | None:
             return None
         folder = DiskFolder.open_existing(path)
         try:
-            if any(destination in batch.waiting_for for batch in folder.iter_waiting()):
+            if any(destination in batch.waiting_for for batch in folder.iter_waiting()) or folder.has_problems:
                 return folder
         except BaseException:
             folder.close()
@@ -165,7 +166,7 @@ def _opened(path: Path, destination: Destination) -> DiskFolder | None:
 
 
 def _may_wait(batch: BatchReport, destination: Destination) -> bool:
-    """Only an opening tells what becomes of one that is unfinished."""
-    if batch.state is State.WAITING and batch.manifest is not None:
-        return destination in batch.manifest.waiting_for
-    return batch.state is State.UNFINISHED
+    """Whether it is worth opening the folder: only that tells what becomes of a batch that is unfinished."""
+    if batch.state is State.REJECTED:
+        return False
+    return batch.manifest is None or destination in batch.manifest.waiting_for

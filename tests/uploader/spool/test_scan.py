@@ -7,7 +7,7 @@ import pytest
 
 from tests.uploader.spool.killing import killed_after
 from tests.uploader.spool.support import FILES, TRACES, seal
-from uploader.errors import SpoolError, SpoolLockedError
+from uploader.errors import DamagedBatchError, SpoolError, SpoolLockedError
 from uploader.models import LineFormat
 from uploader.spool.batches import Destination
 from uploader.spool.examine import State, examine
@@ -139,6 +139,20 @@ def test_a_batch_that_only_lacks_its_rename_is_a_leftover(tmp_path: Path, monkey
     (found,) = leftovers(root, TRACES)
     assert len(found.waiting()) == 1
     found.close()
+
+
+def test_damage_is_a_leftover_once(tmp_path: Path) -> None:
+    left(tmp_path, "run", TRACES)
+    left(tmp_path, "theirs", OTHER_TEAM)
+    for data in tmp_path.rglob("*.gz"):
+        data.write_bytes(b"cut")
+    (folder,) = leftovers(tmp_path, TRACES)
+    assert (folder.run_id, folder.waiting(), folder.has_problems) == ("run", [], True)
+    (problem,) = folder.take_problems()
+    assert isinstance(problem, DamagedBatchError)
+    assert (problem.num_records, folder.has_problems) == (1, False)
+    folder.close()
+    assert closing(leftovers(tmp_path, TRACES)) == []
 
 
 def test_scanning_opens_each_manifest_once_and_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
