@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 import numpy as np
@@ -30,20 +31,24 @@ class Shape:
     build: Build
 
 
-def all_shapes() -> list[Shape]:
-    """Every shape of one episode."""
+def all_shapes(one_in: int = 1) -> list[Shape]:
+    """Every shape of one episode.
+
+    Args:
+        one_in: to have them that many times smaller than their names say.
+    """
     strings = {"ASCII": "x y z. ", "CJK": "東京都庁舎", "emoji": "🚀🙂👍🏽", "escapes": '"\\\x01\n\x1f"'}
     return [
-        *(Shape(f"100 MB: {name}", _text_shape(text)) for name, text in strings.items()),
-        Shape("10 M token ids", _ten_million_ids),
-        Shape("5 M floats", _five_million_floats),
-        Shape("1 M keys", lambda: _state({f"key {number}": number for number in range(1_000_000)})),
-        Shape("1 M dicts", lambda: _state({"items": [{"a": n, "b": "c"} for n in range(1_000_000)]})),
+        *(Shape(f"100 MB: {name}", partial(_text, text, 100 * MB // one_in)) for name, text in strings.items()),
+        Shape("10 M token ids", partial(_ids, 10_000_000 // one_in)),
+        Shape("5 M floats", partial(_floats, 5_000_000 // one_in)),
+        Shape("1 M keys", lambda: _state({f"key {number}": number for number in range(1_000_000 // one_in)})),
+        Shape("1 M dicts", lambda: _state({"items": [{"a": n, "b": "c"} for n in range(1_000_000 // one_in)]})),
         Shape("200 levels", lambda: _state(_nested(200))),
-        Shape("100 k nodes of 3", lambda: synthetic_episode(5, num_nodes=100_000, tokens_per_node=3)),
-        Shape("10 k traces", _ten_thousand_traces),
-        Shape("50 MB info", _fifty_megabytes_of_info),
-        Shape("80 MB argument", _eighty_megabytes_of_arguments),
+        Shape("100 k nodes of 3", lambda: synthetic_episode(5, num_nodes=100_000 // one_in, tokens_per_node=3)),
+        Shape("10 k traces", partial(_traces, 10_000 // one_in)),
+        Shape("50 MB info", partial(_info, 50 * MB // one_in)),
+        Shape("80 MB argument", partial(_arguments, 80 * MB // one_in)),
     ]
 
 
@@ -54,18 +59,17 @@ def one_node(**fields: Any) -> Episode:
     return episode
 
 
-def _text_shape(unit: str) -> Build:
-    """100 MB in UTF-8, of a few characters over and over."""
-    return lambda: one_node(message=UserMessage(content=unit * (100 * MB // len(unit.encode()))))
+def _text(unit: str, size: int) -> Episode:
+    """So many bytes in UTF-8, of a few characters over and over."""
+    return one_node(message=UserMessage(content=unit * (size // len(unit.encode()))))
 
 
-def _ten_million_ids() -> Episode:
-    ids = np.random.default_rng(5).integers(0, 151_936, 10_000_000, dtype=np.int32)
-    return one_node(token_ids=ids)
+def _ids(length: int) -> Episode:
+    return one_node(token_ids=np.random.default_rng(5).integers(0, 151_936, length, dtype=np.int32))
 
 
-def _five_million_floats() -> Episode:
-    return one_node(logprobs=-np.random.default_rng(5).standard_exponential(5_000_000, dtype=np.float32))
+def _floats(length: int) -> Episode:
+    return one_node(logprobs=-np.random.default_rng(5).standard_exponential(length, dtype=np.float32))
 
 
 def _state(item: dict[str, Any]) -> Episode:
@@ -80,23 +84,23 @@ def _nested(levels: int) -> dict[str, Any]:
     return inner
 
 
-def _ten_thousand_traces() -> Episode:
+def _traces(length: int) -> Episode:
     episode = synthetic_episode(5, num_nodes=3, tokens_per_node=40)
     trace = episode.traces[0]
-    episode.traces = [Trace.model_validate(trace.__dict__ | {"id": f"{number:032x}"}) for number in range(10_000)]
+    episode.traces = [Trace.model_validate(trace.__dict__ | {"id": f"{number:032x}"}) for number in range(length)]
     return episode
 
 
-def _fifty_megabytes_of_info() -> Episode:
+def _info(size: int) -> Episode:
     episode = one_node()
     entry = {"score": 0.5, "tags": ["a", "b"], "note": "measured once more " * 20, "parts": {"x": 1, "y": None}}
-    count = 50 * MB // len(orjson.dumps(entry))
+    count = size // len(orjson.dumps(entry))
     episode.traces[0].info = {"seen": [dict(entry) for _ in range(count)]}
     return episode
 
 
-def _eighty_megabytes_of_arguments() -> Episode:
-    code = '{"path": "a.py", "code": "' + 'print(\\"hello\\")\\n' * (80 * MB // 20) + '"}'
+def _arguments(size: int) -> Episode:
+    code = '{"path": "a.py", "code": "' + 'print(\\"hello\\")\\n' * (size // 20) + '"}'
     return one_node(message=AssistantMessage(tool_calls=[ToolCall(id="call_1", name="run", arguments=code)]))
 
 

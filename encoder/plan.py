@@ -166,7 +166,7 @@ class _Compiler:
             if writer is None or writer.plan.cls in members:
                 return Writer()
             members[writer.plan.cls] = (tag, writer)
-        return TaggedWriter(discriminator, members)
+        return TaggedWriter(discriminator, members, self._lazily(schema))
 
     def _model(self, resolved: Resolved) -> ModelWriter | None:
         """The writer of a model class, where its fields are written one by one and under the root's settings."""

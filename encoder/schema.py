@@ -110,7 +110,7 @@ def is_root_model(value: object) -> TypeGuard[RootModel[Any]]:
     return isinstance(value, RootModel)
 
 
-def extras_of(model: BaseModel) -> Mapping[str, Any] | None:
+def extras_of(model: BaseModel) -> dict[str, Any] | None:
     """The values of keys that the class does not declare, None where it takes none."""
     return model.__pydantic_extra__
 

@@ -1,6 +1,6 @@
 """Values under `Any`: JSON's own types as they stand, models by their own plan, others by what pydantic infers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from encoder.schema import Serializer, is_model
@@ -31,10 +31,10 @@ class AnyWriter(Writer):
         self._plan_of = plan_of
         self._room = MAX_WEIGHT if simple else 0
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether the value is, if it is a model; containers may be huge, and rarely hold models."""
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]] | None:
+        """What is inside of a model; containers may be huge, and rarely hold models."""
         plan = self._plan(value)
-        return plan is None or plan.is_whole(value)
+        return () if plan is None else plan.inside(value)
 
     def _plan(self, value: Any) -> ModelWriter | None:
         return self._plan_of(type(value)) if is_model(value) else None

@@ -11,7 +11,7 @@ A *writer* is made once per place in a class's schema and knows how to write the
 What no writer vouches for is dumped by pydantic, for that value alone.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Final
@@ -165,9 +165,9 @@ class Writer:
         """The writers of what stands directly inside of a value."""
         return ()
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether no model inside of the value lacks a declared field: inside of a union, pydantic minds."""
-        return True
+    def inside(self, value: Any) -> "Iterable[tuple[Writer, Any]] | None":
+        """The values directly inside that may hold a model, each with its writer; None if the value lacks a field."""
+        return ()
 
     def least_weight(self) -> int:
         """What the simple form of any value weighs at least."""

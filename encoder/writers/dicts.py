@@ -1,5 +1,6 @@
 """Declared dicts with plain keys: member by member, each value as its declared type, light neighbours by one call."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from encoder.writers.base import (
@@ -44,9 +45,11 @@ class DictWriter(Writer):
         """The values' writer."""
         return (self._value,)
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether all values are."""
-        return type(value) is not dict or not self._value.children() or all(map(self._value.is_whole, value.values()))
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]]:
+        """All values, if they may hold a model."""
+        if type(value) is not dict or not self._value.children():
+            return ()
+        return ((self._value, item) for _, item in members_of(value, len(value)))
 
     def simple(self, value: Any, run: Run) -> Any:
         """A dict of the values' simple forms."""

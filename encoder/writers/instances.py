@@ -21,7 +21,7 @@ from encoder.writers.base import (
 from encoder.writers.calls import dumped
 from encoder.writers.fields import ClassPlan, FieldPlan
 from encoder.writers.gather import MemberGatherer
-from encoder.writers.snapshots import fix_lengths, release_lengths
+from encoder.writers.snapshots import fix_lengths, members_of, release_lengths
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import weigh
 
@@ -101,10 +101,10 @@ class Instance:
                 run.block.forget()
             yield from self._large(plan, key, value, kept, written is HEAVY)
 
-    def _extras(self, extras: Mapping[str, Any]) -> Steps:
+    def _extras(self, extras: dict[str, Any]) -> Steps:
         """The values that the class does not declare."""
         run, gatherer, writer = self._run, self._gatherer, self._plan.extra
-        for name, value in tuple(extras.items()):
+        for name, value in members_of(extras, len(extras)):
             if value is None and run.exclude_none:
                 continue
             kept = self._said(name)

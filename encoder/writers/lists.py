@@ -1,7 +1,7 @@
 """Declared lists: item by item, each as its declared type, light neighbours by one call."""
 
-from collections.abc import Generator
-from itertools import islice
+from collections.abc import Generator, Iterable
+from itertools import islice, repeat
 from typing import Any, Final
 
 from encoder.filters import WHOLE, IndexFilter, Kept, Unclear
@@ -54,9 +54,11 @@ class ListWriter(Writer):
         """The items' writer."""
         return (self._item,)
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether all items are."""
-        return type(value) is not list or not self._item.children() or all(map(self._item.is_whole, tuple(value)))
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]]:
+        """All items, if they may hold a model."""
+        if type(value) is not list or not self._item.children():
+            return ()
+        return zip(repeat(self._item), islice(value, len(value)), strict=False)
 
     def are_simple(self, items: list[Any], run: Run) -> Generator[None, None, bool]:
         """Whether every item has a simple form, looked at in steps."""

@@ -1,16 +1,21 @@
 """Models: the simple form of a small instance, and the steps of any."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from encoder.filters import NameFilter, Unclear
 from encoder.schema import extras_of
-from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
-from encoder.writers.calls import is_writable_key
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, KEYS_AT_ONCE, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
+from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.fields import ClassPlan
 from encoder.writers.instances import Instance
+from encoder.writers.snapshots import keys_of
+from encoder.writers.trees import write_tree
+
+# Values besides the fields that an instance of a simple form may have; more are worth steps.
+_SMALL: Final = 256
 
 # Gives an instance's simple form, or HEAVY or UNKNOWN.
 Flat = Callable[[Any, Run], Any]
@@ -98,10 +103,12 @@ class ModelWriter(Writer):
         extras = extras_of(value) if plan.takes_extras else None
         return HEAVY if extras and not self.add_extras(members, extras, run) else members
 
-    def add_extras(self, members: dict[str, Any], extras: Mapping[str, Any], run: Run) -> bool:
+    def add_extras(self, members: dict[str, Any], extras: dict[str, Any], run: Run) -> bool:
         """Add the simple forms of what the class does not declare; whether all of it has one, under keys of its own."""
         plan = self.plan
-        for name, value in tuple(extras.items()):
+        if len(extras) > _SMALL:
+            return False
+        for name, value in extras.copy().items():
             if name in plan.taken or not is_writable_key(name):
                 return False
             if value is None and run.exclude_none:
@@ -115,7 +122,7 @@ class ModelWriter(Writer):
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the model field by field."""
-        if type(value) is not self.plan.cls or not self._has_plain_keys(value):
+        if type(value) is not self.plan.cls or not self._has_plain_attributes(value):
             return None
         filter_ = None
         if include is not None or exclude is not None:
@@ -123,24 +130,47 @@ class ModelWriter(Writer):
                 filter_ = NameFilter(include, exclude)
             except Unclear:
                 return None
-        return Instance(self.plan, value, run, filter_, depth).steps()
+        steps = Instance(self.plan, value, run, filter_, depth).steps()
+        extras = extras_of(value) if self.plan.takes_extras else None
+        if not extras:
+            return steps
+        if len(extras) <= KEYS_AT_ONCE:
+            return steps if self._are_plain(tuple(extras)) else None
+        return self._with_extras(value, extras, steps, run, include, exclude, depth)
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether no declared field is missing, in the model or in those that it holds."""
+    def _with_extras(
+        self,
+        value: BaseModel,
+        extras: dict[str, Any],
+        steps: Steps,
+        run: Run,
+        include: Any,
+        exclude: Any,
+        depth: int,
+    ) -> Steps:
+        """Write a model that was given many values besides, once the keys of all have been looked at."""
+        for some in keys_of(extras, len(extras)):
+            if not self._are_plain(some):
+                tree = dumped(self.plan.serializer, value, run, include=include, exclude=exclude)
+                yield from write_tree(tree, run, depth)
+                return
+            yield None
+        yield from steps
+
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]] | None:
+        """The fields that may hold a model; None where a declared one is missing."""
         if type(value) is not self.plan.cls:
-            return True
-        fields, present = self.plan.fields, value.__dict__
-        return fields.keys() <= present.keys() and all(
-            field.writer.is_whole(present[name]) for name, field in fields.items()
-        )
+            return ()
+        fields, present = self.plan.fields, value.__dict__.copy()
+        if not fields.keys() <= present.keys():
+            return None
+        return [(field.writer, present[name]) for name, field in fields.items()]
 
-    def _has_plain_keys(self, model: BaseModel) -> bool:
-        """Whether pydantic writes the instance's keys as they are, and none of them twice.
+    def _are_plain(self, names: tuple[Any, ...]) -> bool:
+        """Whether pydantic writes such keys besides the fields' as they are, and none of them twice."""
+        return self.plan.taken.isdisjoint(names) and all(map(is_writable_key, names))
 
-        It refuses an attribute whose name it cannot read, though it would leave it out.
-        """
-        extras = extras_of(model) if self.plan.takes_extras else None
-        if extras and not (self.plan.taken.isdisjoint(extras) and all(map(is_writable_key, tuple(extras)))):
-            return False
+    def _has_plain_attributes(self, model: BaseModel) -> bool:
+        """Whether pydantic reads the instance: not if it cannot read an attribute's name, even one it leaves out."""
         stray = model.__dict__.keys() - self.plan.fields.keys()
         return not stray or all(map(is_writable_key, stray))

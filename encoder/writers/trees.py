@@ -104,11 +104,13 @@ def _write_container(
         item = value
         room = weigh(item, MAX_WEIGHT, strict=foreign is not None)
         steps: Steps | None = None
+        is_due = False
         if room == FOREIGN and foreign is not None:
             gatherer.flush()  # a serializer of the user's may change what is held
             steps = foreign.steps(item, run, None, None, depth + 1)
             if steps is None:
                 item = _dumped(label, item, foreign, run)
+                is_due = True
                 room = weigh(item, MAX_WEIGHT)
                 steps = write_tree(item, run, depth + 1) if room < 0 else None
         elif room < 0:
@@ -116,7 +118,7 @@ def _write_container(
         if steps is not None:
             gatherer.separate(label)
             yield label, steps
-        elif gatherer.add(label, item, MAX_WEIGHT - room):
+        elif gatherer.add(label, item, MAX_WEIGHT - room) or is_due:
             yield None
     gatherer.flush()
     run.out.append(brackets[1:])

@@ -1,6 +1,6 @@
 """Unions: taken only where the value's exact type leaves a single member that can have written it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from encoder.writers.base import HEAVY, UNKNOWN, LazySerializer, Run, Steps, Writer
@@ -9,6 +9,7 @@ from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.scalars import LiteralWriter, TextWriter
 from encoder.writers.trees import write_tree
+from encoder.writers.wholes import is_whole
 
 
 class NullableWriter(Writer):
@@ -24,9 +25,9 @@ class NullableWriter(Writer):
         """The writer of whatever is not None."""
         return (self._inner,)
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether the value is, if there is one."""
-        return value is None or self._inner.is_whole(value)
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]] | None:
+        """What is inside of the value, if there is one."""
+        return () if value is None else self._inner.inside(value)
 
     def simple(self, value: Any, run: Run) -> Any:
         """None, or the inner simple form."""
@@ -86,11 +87,14 @@ class UnionWriter(Writer):
 class TaggedWriter(Writer):
     """A union of models told apart by the value of one field."""
 
-    __slots__ = ("_discriminator", "members")
+    __slots__ = ("_discriminator", "_serializer", "members")
 
-    def __init__(self, discriminator: str, members: Mapping[type, tuple[object, ModelWriter]]) -> None:
-        """Args: the field's name, and for each class its tag and writer."""
+    def __init__(
+        self, discriminator: str, members: Mapping[type, tuple[object, ModelWriter]], serializer: LazySerializer
+    ) -> None:
+        """Args: the field's name, for each class its tag and writer, and pydantic's serializer of the union."""
         self._discriminator = discriminator
+        self._serializer = serializer
         self.members = dict(members)
 
     def children(self) -> tuple[Writer, ...]:
@@ -110,10 +114,10 @@ class TaggedWriter(Writer):
         tag, writer = self.members.get(type(value), (None, None))
         return None if writer is None or value.__dict__.get(self._discriminator) != tag else writer
 
-    def is_whole(self, value: Any) -> bool:
-        """Whether the value's own class says so."""
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]] | None:
+        """What is inside of it by its own class."""
         member = self._member(value)
-        return member is None or member.is_whole(value)
+        return () if member is None else member.inside(value)
 
     def simple(self, value: Any, run: Run) -> Any:
         """The simple form that the value's own class gives."""
@@ -121,8 +125,14 @@ class TaggedWriter(Writer):
         return UNKNOWN if member is None else member.simple(value, run)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
-        """The steps that the value's own class gives."""
+        """The steps that the value's own class gives, if it is whole."""
         member = self._member(value)
-        if member is None or not member.is_whole(value):
-            return None
-        return member.steps(value, run, include, exclude, depth)
+        return None if member is None else self._member_steps(member, value, run, include, exclude, depth)
+
+    def _member_steps(self, member: ModelWriter, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps:
+        whole = yield from is_whole(member, value)
+        steps = member.steps(value, run, include, exclude, depth) if whole else None
+        if steps is None:
+            tree = dumped(self._serializer(), value, run, include=include, exclude=exclude)
+            steps = write_tree(tree, run, depth)
+        yield from steps
