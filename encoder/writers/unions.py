@@ -78,10 +78,9 @@ class UnionWriter(Writer):
 
     def _list_steps(self, member: ListWriter, value: list[Any], run: Run, depth: int) -> Steps:
         """Write a list by its own writer if all items are simple, else whatever pydantic makes of it."""
-        items = value.copy()
-        simple = yield from member.are_simple(items, run)
-        steps = member.steps(items, run, None, None, depth) if simple else None
-        yield from steps or write_tree(dumped(self._serializer(), items, run), run, depth)
+        simple = yield from member.are_simple(value, run)
+        steps = member.steps(value, run, None, None, depth) if simple else None
+        yield from steps or write_tree(dumped(self._serializer(), value, run), run, depth)
 
 
 class TaggedWriter(Writer):
