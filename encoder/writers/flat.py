@@ -102,13 +102,15 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
     if writer.plan.computed:
         _computed(source, writer, exclude_none, aliased)
     source.add(1, "return out")
-    return source.function() if writer.plan.hook is None else _of_one_moment(source.function())
+    return source.function() if writer.plan.hook is None else _of_one_moment(source.function(), writer.plan.cls)
 
 
-def _of_one_moment(flat: Flat) -> Flat:
+def _of_one_moment(flat: Flat, cls: type) -> Flat:
     """The function, with the lists of the instance as long as they are when it is called."""
 
     def fixed(model: Any, run: Run) -> Any:
+        if type(model) is not cls:
+            return UNKNOWN
         lists = fix_lengths(tuple(model.__dict__.values()), run)
         try:
             return flat(model, run)

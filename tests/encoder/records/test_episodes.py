@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from encoder.encode import to_json
 from encoder.errors import EncodeError
 from encoder.records import (
     AgentConfig,
@@ -97,3 +98,12 @@ def test_what_cannot_be_written_is_named() -> None:
     assert caught.value.path == "$.traces[1].nodes[0].message.content"
     with pytest.raises(orjson.JSONEncodeError):
         orjson.dumps(episode.to_record())
+
+
+def test_what_is_no_trace_among_the_traces() -> None:
+    fields: dict[str, Any] = make_episode().__dict__ | {"traces": [1, "text", None, {}]}
+    episode = Episode.model_construct(**fields)
+    with pytest.warns(UserWarning, match="Expected"):
+        body = to_json(episode, exclude_computed_fields=True)
+    with pytest.warns(UserWarning, match="Expected"):
+        assert body == orjson.dumps(episode.model_dump(mode="json", exclude_computed_fields=True))
