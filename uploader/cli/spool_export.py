@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -50,19 +51,21 @@ def export(
             raise typer.Exit(Exit.USAGE)
         batches = [batch for batch in batches if line_format in (None, batch.name.line_format)]
         damaged = [batch for batch in reports if batch.state is State.DAMAGED and not rejected]
-        size = 0
+        size = written = 0
         with whole_file(output) as file:
             for batch in batches:
                 try:
                     size += _write(batch, file)
-                except (DamagedLinesError, FileNotFoundError) as error:
-                    damaged.append(batch)
-                    report_error(f"{shown(batch.data_path)}: {error}")
+                    written += 1
+                except FileNotFoundError:
+                    if rejected:
+                        damaged.append(replace(batch, reason="its lines are missing"))
+                    # Any other was sent meanwhile.
+                except DamagedLinesError as error:
+                    damaged.append(replace(batch, reason=str(error)))
     for batch in damaged:
-        if batch.state is State.DAMAGED:
-            report_error(f"{shown(batch.data_path)}: {batch.reason}")
-    written = [batch for batch in batches if batch not in damaged]
-    typer.echo(f"{counted(len(written), 'batch', 'batches')}, {amount(size)}", err=True)
+        report_error(f"{shown(batch.data_path)}: {batch.reason}")
+    typer.echo(f"{counted(written, 'batch', 'batches')}, {amount(size)}", err=True)
     raise typer.Exit(Exit.REFUSED if damaged or not written else Exit.DONE)
 
 

@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from uploader.cli.output import amount, shown
+from uploader.cli.output import amount, counted, shown
 from uploader.clock import get_clock
 from uploader.spool.batches import Destination
 from uploader.spool.examine import BatchReport, State
 from uploader.spool.scan import RunFolderReport, Total
 
-_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+_MAX_REASONS: Final = 10
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
 def runs_table(reports: Sequence[RunFolderReport]) -> Table:
@@ -44,7 +45,9 @@ def reasons_table(reports: Sequence[RunFolderReport]) -> Table:
     table.add_column("records", justify="right")
     table.add_column("reason", overflow="fold", ratio=1)
     for report in reports:
-        rows = [(f"{number:,}", reason) for reason, number in report.reasons.most_common()]
+        rows = [(f"{number:,}", reason) for reason, number in report.reasons.most_common(_MAX_REASONS)]
+        if (others := len(report.reasons) - _MAX_REASONS) > 0:
+            rows.append(("", f"{counted(others, 'more reason')}: see uploader spool show, or --json"))
         rows += [(_number(batch.num_records), f"damaged: {batch.reason}") for batch in report.damaged]
         rows += [("", f"not the spool's: {path.name}") for path in report.other_files]
         rows += [("", report.problem)] if report.problem else []

@@ -40,7 +40,7 @@ class DiskFolder:
         self._context = dict(context or {})
         self._room = Room(shelf.path, limits or SpoolLimits())
         self._changes = threading.Lock()
-        self._is_open = True
+        self._is_closed = False
 
     @classmethod
     def open(
@@ -217,7 +217,7 @@ class DiskFolder:
         with self._changes:
             if not self._is_open:
                 return
-            self._is_open = False
+            self._is_closed = True
             try:
                 with suppress(OSError):
                     remove_empty(self.path)
@@ -227,13 +227,18 @@ class DiskFolder:
     def abandon_after_fork(self) -> None:
         """In a child: close the inherited lock file, which leaves the lock to the parent. Nothing works any more."""
         self._changes = threading.Lock()  # some thread may have held the old one
-        self._is_open = False
+        self._is_closed = True
         self._lock.abandon()
 
     def _find(self, spooled: SpooledBatch) -> tuple[Entry, Manifest]:
         if (found := self._shelf.find(spooled)) is None:
             raise SpoolError(str(self.path), f"batch {spooled.seq} is not kept any more")
         return found
+
+    @property
+    def _is_open(self) -> bool:
+        """A forked child's is closed, whether or not somebody told it."""
+        return self._lock.is_held and not self._is_closed
 
     def _check_open(self) -> None:
         if not self._is_open:

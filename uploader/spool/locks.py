@@ -48,6 +48,11 @@ class FolderLock:
                 return
         raise SpoolLockedError(str(folder), "another process uses this folder")
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it was neither released nor, by a fork, left to the parent."""
+        return self._descriptor is not None
+
     def release(self) -> None:
         """Let the folder go, also where a child still has the file open."""
         if self._descriptor is not None:

@@ -10,6 +10,7 @@ import pytest
 from tests.uploader.cli.conftest import Command
 from tests.uploader.spool.support import FILES, TRACES, seal
 from uploader.models import LineFormat
+from uploader.spool.examine import BatchReport, examine
 from uploader.spool.folder import DiskFolder
 from uploader.spool.room import SpoolLimits
 
@@ -150,6 +151,40 @@ def test_export_of_a_line_that_was_set_aside(command: Command, tmp_path: Path) -
         ran = command(*arguments)
         assert ran.code == 1
         assert "cannot be unpacked" in ran.err
+
+
+def test_what_was_sent_meanwhile_is_not_exported(
+    command: Command, spool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def examine_and_send(path: Path, *, verify: bool) -> list[BatchReport]:
+        reports = list(examine(path, verify=verify))
+        reports[0].data_path.unlink()
+        return reports
+
+    monkeypatch.setattr("uploader.cli.spool_export.examine", examine_and_send)
+    arguments = ("spool", "export", "Qwen/1", "-o", tmp_path / "out", "--spool", spool)
+    assert command(*arguments).code == 0
+    assert (tmp_path / "out").read_bytes() == b"3\n"
+
+
+def test_many_reasons_are_not_all_listed(command: Command, tmp_path: Path) -> None:
+    folder = opened(tmp_path / "spool", "run")
+    for number in range(13):
+        folder.set_aside_line(EPISODE, iter([b"1"]), f"too long: {number}")
+    folder.close()
+    ran = command("spool", "list", "--spool", tmp_path / "spool")
+    assert ran.out.count("too long") == 10
+    assert "3 more reasons" in ran.out
+    (report,) = as_json(command, "spool", "list", "--spool", tmp_path / "spool")
+    assert len(report["rejected"]["reasons"]) == 13
+
+
+def test_lines_that_are_missing_are_told(command: Command, spool: Path, tmp_path: Path) -> None:
+    (data,) = (spool / "%51wen%2f1" / "rejected").glob("*.gz")
+    data.unlink()
+    ran = command("spool", "export", "Qwen/1", "-o", tmp_path / "out", "--spool", spool, "--rejected")
+    assert ran.code == 1
+    assert "missing" in ran.err
 
 
 def answering(answer: bool) -> Callable[..., bool]:

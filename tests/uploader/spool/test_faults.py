@@ -296,6 +296,20 @@ def test_a_child_has_nothing_of_its_parents(tmp_path: Path, held: str) -> None:
     assert names(tmp_path / "run") != []
 
 
+def test_a_child_that_nobody_told_does_not_use_it_either(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+
+    def child() -> bool:
+        with pytest.raises(SpoolError, match="closed"):
+            folder.add(EPISODE, seal(b"1\n"))
+        folder.close()
+        return folder.path.exists()
+
+    assert forked(child)
+    folder.add(EPISODE, seal(b"1\n"))
+    folder.close()
+
+
 def test_a_source_that_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "file"
 
