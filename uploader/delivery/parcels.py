@@ -73,6 +73,7 @@ class Parcel:
         key: its place in the order of starting.
         listener: is told what becomes of it.
         waiting: the sinks that have not settled it, by name.
+        has_others: whether it also waits for destinations that no sink here has.
         origin: shared with other parts of the same batch.
         resumed: whether an earlier run logged it.
         under_way: the sinks that are being given it now.
@@ -85,6 +86,7 @@ class Parcel:
     key: tuple[int, ...]
     listener: DeliveryListener
     waiting: set[str]
+    has_others: bool = False
     origin: Origin = field(default_factory=Origin)
     resumed: bool = False
     under_way: set[str] = field(default_factory=set)
@@ -110,6 +112,7 @@ class Parcel:
                 key=(*self.key, number),
                 listener=self.listener,
                 waiting=set(self.waiting),
+                has_others=self.has_others,
                 origin=self.origin,
                 resumed=self.resumed,
                 rejections=dict(self.rejections),

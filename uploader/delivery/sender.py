@@ -95,7 +95,8 @@ class Sender:
         if not waiting or self._stopping:
             return False
         key = (int(resumed), next(self._numbers))
-        parcel = Parcel(folder, spooled, key, listener or self._listener, waiting, resumed=resumed)
+        has_others = len(waiting) < len(spooled.waiting_for)
+        parcel = Parcel(folder, spooled, key, listener or self._listener, waiting, has_others, resumed=resumed)
         self._settlement.parcels[key] = parcel
         self._call(lambda: self._put(parcel))
         return True

@@ -70,12 +70,13 @@ class Settlement:
         last = not parcel.waiting and not parcel.rejections
         try:
             if last or parcel.waiting:
-                last = await self._calls.call(parcel.folder.acknowledge, parcel.spooled, sink)
+                let_go = await self._calls.call(parcel.folder.acknowledge, parcel.spooled, sink)
+                last = last and (let_go or not parcel.has_others)
         except Exception as error:  # noqa: BLE001 - it is stored all the same; sent again it is stored once
             logger.warning("batch %d is stored, which could not be noted: %s", parcel.spooled.seq, error)
         finally:  # also when cancelled
             self.tell(parcel.listener.stored, parcel.spooled, sink, receipt, last)
-            if last:
+            if not parcel.waiting and not parcel.rejections:
                 self._leave(parcel)
         await self._leave_if_settled(parcel)
 
