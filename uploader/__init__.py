@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         RecordsError,
         RedirectError,
         RetryableAPIError,
+        RunError,
+        RunFinishedError,
         SpoolError,
         SpoolFullError,
         SpoolLockedError,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     )
     from uploader.options import RecordHook, UploadArguments
     from uploader.retry import Sleep
+    from uploader.runs import Run, RunReport, init
 
 __all__ = [
     "APIError",
@@ -95,7 +98,11 @@ __all__ = [
     "RecordsError",
     "RedirectError",
     "RetryableAPIError",
+    "Run",
+    "RunError",
+    "RunFinishedError",
     "RunListPage",
+    "RunReport",
     "RunStep",
     "RunStepList",
     "RunSummary",
@@ -119,9 +126,10 @@ __all__ = [
     "UploadReceipt",
     "UploaderError",
     "ValidationRejectedError",
+    "init",
 ]
 
-_MODULES = ("errors", "models", "options", "retry", "client", "async_client")
+_MODULES = ("errors", "models", "options", "retry", "client", "async_client", "runs")
 """Where the names are, the quickest to import first."""
 
 

@@ -40,7 +40,11 @@ NAMES = {
     "RecordsError",
     "RedirectError",
     "RetryableAPIError",
+    "Run",
+    "RunError",
+    "RunFinishedError",
     "RunListPage",
+    "RunReport",
     "RunStep",
     "RunStepList",
     "RunSummary",
@@ -64,6 +68,7 @@ NAMES = {
     "UploadReceipt",
     "UploaderError",
     "ValidationRejectedError",
+    "init",
 }
 
 TYPE_ALIASES = {"RecordFailure", "RecordHook"}

@@ -10,6 +10,8 @@ UploaderError                       receipts: what was committed all the same
 │   ├── SpoolFullError              no room: its own bound, or the disk's
 │   ├── SpoolLockedError            another process uses the folder
 │   └── DamagedBatchError           a file is not what was written
+├── RunError                        a run lost something, or could not be opened or closed
+│   └── RunFinishedError            it has ended, and was logged to
 └── APIError                        the service refused, or could not be understood
     ├── ValidationRejectedError     400, 422: these bytes will never be taken
     ├── UnauthorizedError           401: the key is refused
@@ -29,6 +31,7 @@ UploaderError                       receipts: what was committed all the same
 from uploader.errors.base import ConfigurationError, MissingAPIKeyError, UploaderError
 from uploader.errors.frames import clear_frames
 from uploader.errors.records import RecordError, RecordFailure, RecordsError, TraceTooLargeError
+from uploader.errors.runs import RunError, RunFinishedError
 from uploader.errors.service import (
     APIError,
     APITimeoutError,
@@ -64,6 +67,8 @@ __all__ = [
     "RecordsError",
     "RedirectError",
     "RetryableAPIError",
+    "RunError",
+    "RunFinishedError",
     "SpoolError",
     "SpoolFullError",
     "SpoolLockedError",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from uploader.spool import files, pairs
 from uploader.spool.manifest import Manifest, ManifestError, NewerManifestError
-from uploader.spool.names import LOCK, REJECTED, BatchName, Role, is_folder_name
+from uploader.spool.names import LOCK, METRICS, REJECTED, BatchName, Role, is_folder_name
 from uploader.spool.pairs import Found
 
 
@@ -97,7 +97,7 @@ def other_files(path: Path) -> list[Path]:
     Raises:
         OSError: the folder cannot be listed.
     """
-    own = [path / name for name in pairs.survey(path)[1] if name not in (LOCK, REJECTED)]
+    own = [path / name for name in pairs.survey(path)[1] if name not in (LOCK, REJECTED, METRICS)]
     return own + [path / REJECTED / name for name in pairs.survey(path / REJECTED)[1]]
 
 

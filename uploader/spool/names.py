@@ -25,6 +25,9 @@ LOCK: Final = "lock"
 REJECTED: Final = "rejected"
 """The folder, inside a run's, of what was set aside."""
 
+METRICS: Final = "metrics.jsonl"
+"""The file, inside a run's, of metrics that no platform was told of; no batch, and nothing to be sent."""
+
 MAX_FOLDERS: Final = 9999
 """How many folders one run may have at once."""
 

@@ -1,6 +1,7 @@
 """The README's examples run, and its set-up commands are the two that are promised."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +13,18 @@ README = (ROOT / "README.md").read_text()
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install tox && .venv/bin/tox"
 
 
-def test_its_examples_run_as_pasted(use_receiver: ReceiverProcess) -> None:
+def test_its_examples_run_as_pasted(
+    use_receiver: ReceiverProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     blocks = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names: dict[str, Any] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     assert names["stored"] == names["body"] == names["again"].to_json()
+    assert names["taken"]
+    assert names["report"].is_complete
     assert [receipt.status for receipt in names["receipts"]] == ["committed"]
 
 

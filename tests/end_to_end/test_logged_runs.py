@@ -1,0 +1,300 @@
+"""Runs from `uploader.init` to `finish`, against a receiver that knows them as the platform does."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import uploader
+from encoder import Episode, EvalRunInfo, TrainRunInfo, TrainWorkInfo
+from encoder.synthetic import synthetic_episode
+from tests.end_to_end.service import oracle
+from tests.uploader.faces import KEY
+from uploader.receiver import ReceiverProcess
+
+TIMEOUT_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def receiver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReceiverProcess]:
+    with ReceiverProcess(tmp_path_factory.mktemp("receiver"), KEY) as process:
+        yield process
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("PRIME_API_KEY", "PRIME_TRACES_URL", "PRIME_TEAM_ID", "PRIME_API_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    return tmp_path / "spool"
+
+
+def episodes(first: int, count: int) -> list[Episode[Any]]:
+    return [synthetic_episode(seed, target_bytes=30_000) for seed in range(first, first + count)]
+
+
+def init(url: str, spool: Path | None, **arguments: Any) -> uploader.Run:
+    settings = {"api_key": KEY, "team_id": "team", "base_url": url, "spool": spool, "finish_timeout": TIMEOUT_S}
+    return uploader.init(**{**settings, **arguments})
+
+
+def stored(url: str, records: list[Episode[Any]]) -> list[bytes]:
+    with uploader.TracesClient(KEY, url, "") as client:
+        return [client.get_episode_raw(record.id) for record in records]
+
+
+def ask(url: str, path: str) -> Any:
+    return httpx.get(f"{url}/api/v1{path}", headers={"Authorization": f"Bearer {KEY}"}).raise_for_status().json()
+
+
+def under(run: TrainRunInfo | EvalRunInfo, records: list[Episode[Any]]) -> list[bytes]:
+    """What the records are under a run, in the slow and obvious way."""
+    copies = [record.model_copy(deep=True) for record in records]
+    for copy in copies:
+        copy.record_run(run)
+    return [oracle(copy) for copy in copies]
+
+
+def test_a_training_run_that_the_platform_knows(receiver: ReceiverProcess, spool: Path) -> None:
+    logged = episodes(0, 6)
+    run = init(receiver.url, spool, kind="train", name="gsm8k", model="qwen3", environments=["synthetic"])
+    for step in range(3):
+        assert run.log_episodes(logged[2 * step : 2 * step + 2], step=step)
+        assert run.log_metrics({"loss": 1 / (step + 1)}, step=step)
+    report = run.finish({"best": 0.5})
+    assert report.is_complete, report
+    assert (report.counts.stored, report.resume_command) == (6, None)
+    for step in range(3):
+        pair = logged[2 * step : 2 * step + 2]
+        assert stored(receiver.url, pair) == under(TrainRunInfo(id=run.id, work=TrainWorkInfo(step=step)), pair)
+    known = ask(receiver.url, f"/rft/external-runs/{run.id}")
+    assert (known["name"], known["status"], known["base_model"]) == ("gsm8k", "completed", "qwen3")
+    assert [(row["step"], row["loss"]) for row in known["metrics"]] == [(0, 1), (1, 1 / 2), (2, 1 / 3)]
+    assert ask(receiver.url, f"/runs/{run.id}/steps")["step_count"] == 3
+    assert not [path for path in spool.rglob("*") if path.is_file()]
+
+
+def test_an_evaluation_that_fails(receiver: ReceiverProcess, spool: Path) -> None:
+    logged = episodes(10, 2)
+    run = init(receiver.url, spool, kind="eval", tags=["nightly"])
+
+    def work() -> None:
+        with run:
+            run.log_episodes(logged)
+            run.log_metrics({"accuracy": 0.5})
+            run.update_summary({"n": 2})
+            raise ValueError("no luck")
+
+    with pytest.raises(ValueError, match="no luck"):
+        work()
+    assert run.url is not None
+    known = ask(receiver.url, f"/evaluations/{run.id}")
+    assert run.url == f"{receiver.url}/api/v1/evaluations/{run.id}"
+    assert (known["status"], known["error_message"]) == ("failed", "ValueError: no luck")
+    assert known["metrics"] == {"accuracy": 0.5, "n": 2}
+    assert stored(receiver.url, logged) == under(EvalRunInfo(id=run.id), logged)
+
+
+async def test_from_an_event_loop(receiver: ReceiverProcess, spool: Path) -> None:
+    logged = episodes(20, 3)
+    async with init(receiver.url, spool, kind="eval", lifecycle="local") as run:
+        assert run.log_episodes(logged[:1])
+        assert run.log_traces(logged[1].traces)
+        assert await run.aflush(TIMEOUT_S)
+    report = await run.afinish()
+    assert report.is_complete, report
+    traces = [synthetic.model_copy(update={"run": EvalRunInfo(id=run.id)}) for synthetic in logged[1].traces]
+    async with uploader.AsyncTracesClient(KEY, receiver.url, "") as client:
+        assert [await client.get_raw(trace.id) for trace in traces] == [oracle(trace) for trace in traces]
+
+
+def test_what_an_offline_run_kept_is_sent_by_the_next_one(receiver: ReceiverProcess, spool: Path) -> None:
+    logged = episodes(30, 4)
+    offline = init(receiver.url, spool, kind="eval", mode="offline", id="offline")
+    offline.log_episodes(logged)
+    report = offline.finish()
+    assert (report.counts.spooled, report.counts.stored, report.counts.dropped) == (4, 0, 0)
+    assert report.resume_command == f"uploader spool resume --spool {spool} --url {receiver.url}"
+    assert list(spool.rglob("*.jsonl.gz"))
+
+    online = init(receiver.url, spool, kind="eval", lifecycle="local", id="online")
+    online.log_episodes(episodes(40, 1))
+    wait_for(lambda: online.stats.counts.earlier.stored == 4)
+    report = online.finish()
+    assert (report.counts.submitted, report.counts.stored) == (1, 1)
+    assert stored(receiver.url, logged) == under(EvalRunInfo(id="offline"), logged)
+    assert not list(spool.rglob("*.jsonl.gz"))
+
+
+def wait_for(condition: Any) -> None:
+    pause = threading.Event()
+    while not condition():  # the suite's own time-out ends it
+        pause.wait(0.01)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_a_service_that_was_down_for_the_whole_run(spool: Path, tmp_path: Path) -> None:
+    port = free_port()
+    url, logged = f"http://127.0.0.1:{port}", episodes(50, 3)
+    run = init(url, spool, kind="eval")
+    assert run.is_local
+    run.log_episodes(logged)
+    report = run.finish(timeout=0.5)
+    assert (report.counts.spooled, report.counts.dropped) == (3, 0), report
+    assert report.resume_command is not None
+    with ReceiverProcess(tmp_path / "data", KEY, port=port):
+        later = init(url, spool, kind="eval", lifecycle="local")
+        later.log_episodes(episodes(60, 1))
+        wait_for(lambda: later.stats.counts.earlier.stored == 3)
+        later.finish()
+        assert stored(url, logged) == under(EvalRunInfo(id=run.id), logged)
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A service that accepts and never answers."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_a_service_that_accepts_and_never_answers(silent: str, spool: Path) -> None:
+    run = init(silent, spool, kind="eval", lifecycle="local")
+    run.log_episodes(episodes(70, 3))
+    report = run.finish(timeout=0.5)
+    assert (report.counts.spooled, report.counts.dropped) == (3, 0), report
+
+
+def test_without_a_disk_what_is_not_sent_is_dropped_and_said(silent: str) -> None:
+    run = init(silent, None, kind="eval", lifecycle="local")
+    run.log_episodes(episodes(80, 2))
+    report = run.finish(timeout=0.3)
+    assert (report.counts.dropped, report.counts.spooled) == (2, 0), report
+    assert "2 dropped" in str(report)
+
+
+PREAMBLE = """
+import logging, os, signal, sys, threading
+logging.basicConfig(level="WARNING")
+import uploader
+from encoder.synthetic import synthetic_episode
+url, spool = sys.argv[1:3]
+run = uploader.init(
+    kind="eval", id="run", api_key="k", lifecycle="local", spool=spool, base_url=url, finish_timeout=TIMEOUT
+)
+run.log_episodes([synthetic_episode(seed, target_bytes=30_000) for seed in range(3)])
+"""
+INTERRUPT = """
+def interrupt():
+    while not run._finishing.locked() or run.stats.counts.in_flight == 0:
+        pause.wait(0.01)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+pause = threading.Event()
+assert run.flush(60)
+threading.Thread(target=interrupt, daemon=True).start()
+run.finish()
+"""
+TERMINATE = """
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+with run:
+    assert run.flush(60)
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait(60)
+"""
+
+
+def script(text: str, url: str, spool: Path, timeout: float) -> subprocess.CompletedProcess[str]:
+    code = PREAMBLE.replace("TIMEOUT", str(timeout)) + text
+    return subprocess.run([sys.executable, "-c", code, url, str(spool)], capture_output=True, text=True, check=False)
+
+
+def test_the_interpreter_exits_though_nobody_finished_and_nobody_answers(silent: str, spool: Path) -> None:
+    done = script("", silent, spool, 0.5)
+    assert done.returncode == 0, done.stderr
+    assert "Run run was not finished before the interpreter's exit" in done.stderr
+    assert "0 of 3 records stored, 3 on disk" in done.stderr
+    assert f"uploader spool resume --spool {spool}" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent another way")
+def test_ctrl_c_inside_of_finish(silent: str, spool: Path) -> None:
+    done = script(INTERRUPT, silent, spool, 100_000)
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert "0 of 3 records stored, 3 on disk" in done.stderr
+    assert "KeyboardInterrupt" in done.stderr
+    assert "not finished before" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent another way")
+def test_the_two_lines_for_sigterm(silent: str, spool: Path) -> None:
+    done = script(TERMINATE, silent, spool, 0.5)
+    assert done.returncode == 143, done.stderr
+    assert "run run failed: 0 of 3 records stored, 3 on disk" in done.stderr
+
+
+FORK = """
+logged = [synthetic_episode(seed, target_bytes=30_000) for seed in range(3, 5)]
+pid = os.fork()
+run.log_episodes(logged[:1] if pid else logged[1:])
+report = run.finish()
+assert report.is_complete, report
+assert report.counts.submitted == (4 if pid else 1), report
+if pid:
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_logs_for_itself(tmp_path: Path, spool: Path) -> None:
+    with ReceiverProcess(tmp_path / "data") as receiver:
+        done = script(FORK, receiver.url, spool, TIMEOUT_S)
+        assert done.returncode == 0, done.stderr
+        with uploader.TracesClient("k", receiver.url, "") as client:
+            assert client.get_run("run").episode_count == 5
+
+
+def test_two_processes_log_to_one_run(tmp_path: Path, spool: Path) -> None:
+    code = PREAMBLE.replace("TIMEOUT", str(TIMEOUT_S)).replace("range(3)", "range(*map(int, sys.argv[3:]))")
+    code += "assert run.finish().is_complete"
+    with ReceiverProcess(tmp_path / "data") as receiver:
+        processes = [
+            subprocess.Popen([sys.executable, "-c", code, receiver.url, str(spool), str(first), str(first + 3)])
+            for first in (0, 3)
+        ]
+        assert [process.wait() for process in processes] == [0, 0]
+        with uploader.TracesClient("k", receiver.url, "") as client:
+            assert client.get_run("run").episode_count == 6
+
+
+def test_under_uvloop(receiver: ReceiverProcess, spool: Path) -> None:
+    uvloop = pytest.importorskip("uvloop")
+    logged = episodes(90, 2)
+
+    async def work() -> Any:
+        async with init(receiver.url, spool, kind="eval", lifecycle="local") as run:
+            run.log_episodes(logged)
+        return await run.afinish()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(work()).is_complete

@@ -1,0 +1,76 @@
+"""What became of a run's records, in numbers and in a sentence."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from uploader.runs.endings import Status
+from uploader.worker.counts import Counts
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What `finish` reports.
+
+    Attributes:
+        run_id: which run.
+        status: how it ended.
+        counts: how many records are in each state; final.
+        spool: the folder that holds what was not sent and what was set aside, None without one.
+        resume_command: what sends it later, None where nothing waits on disk.
+        lost_metrics: rows of metrics that are nowhere.
+        kept_metrics: rows of metrics that the platform was not told of, and are on disk.
+        metrics_path: the file that holds rows of metrics; None if there is none.
+        problem: why nobody was told of the run's end; None if that was done.
+    """
+
+    run_id: str
+    status: Status
+    counts: Counts
+    spool: Path | None = None
+    resume_command: str | None = None
+    lost_metrics: int = 0
+    kept_metrics: int = 0
+    metrics_path: Path | None = None
+    problem: str | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every record is stored, every row of metrics kept, and the run closed."""
+        return self.counts.stored == self.counts.submitted and not self.losses and not self.kept_metrics
+
+    @property
+    def losses(self) -> str:
+        """What is neither stored nor on disk to be sent, in words; empty if there is nothing."""
+        counts = self.counts
+        reasons = "; ".join(counts.dropped_reasons)
+        found = [
+            f"{counts.dropped} dropped ({reasons})" if counts.dropped else "",
+            f"{counts.rejected} set aside ({'; '.join(counts.rejected_reasons)})" if counts.rejected else "",
+            f"{self.lost_metrics} rows of metrics lost" if self.lost_metrics else "",
+            f"it could not be closed: {self.problem}" if self.problem else "",
+        ]
+        return ", ".join(filter(None, found))
+
+    def __str__(self) -> str:
+        counts = self.counts
+        parts = [f"{counts.stored} of {counts.submitted} records stored"]
+        waiting = counts.spooled + counts.in_flight
+        if waiting:
+            parts.append(f"{waiting} {'on disk' if self.spool else 'in memory'}")
+        if self.kept_metrics:
+            parts.append(f"{self.kept_metrics} rows of metrics in {self.metrics_path}")
+        parts += [self.losses] if self.losses else []
+        text = f"run {self.run_id} {self.status}: {', '.join(parts)}"
+        return f"{text}. What is on disk is sent by: {self.resume_command}" if self.resume_command else text
+
+
+def resume_command(spool: Path, url: str | None) -> str:
+    """The command that sends what a spool holds.
+
+    Args:
+        spool: the spool.
+        url: the service's address, where it is not the configured one.
+    """
+    command = ["uploader", "spool", "resume", "--spool", str(spool)]
+    return shlex.join([*command, "--url", url] if url else command)
