@@ -3,7 +3,8 @@
 Everything here may be killed, too, and is then done by the next opening.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,12 +30,22 @@ class Recovered:
     last_seq: int = 0
     problems: list[SpoolError] = field(default_factory=list)
 
+    @contextmanager
+    def going_on(self, folder: Path, found: Found) -> Iterator[None]:
+        """Let an OSError inside the block be a problem of this batch alone, which is left as it is."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.problems.append(SpoolError(str(folder / found.name.file(Role.DATA)), f"{reason}: it is left as it is"))
+            found.roles.clear()
+
 
 def recover(folder: Path, run_id: str) -> Recovered:
     """Put a folder in order, whose lock is held.
 
     Raises:
-        OSError: the folder cannot be listed or written.
+        OSError: the folder cannot be listed.
     """
     batches, _ = pairs.survey(folder)
     set_aside, _ = pairs.survey(folder / REJECTED)
@@ -43,16 +54,20 @@ def recover(folder: Path, run_id: str) -> Recovered:
     )
     spooled = {found.name.seq for found in batches.values() if Role.MANIFEST in found.roles}
     for found in batches.values():
-        _end_writing(folder, found, lambda seq: seq in spooled)
+        with recovered.going_on(folder, found):
+            _end_writing(folder, found, lambda seq: seq in spooled)
     for found in set_aside.values():
-        _end_writing(folder / REJECTED, found, lambda seq: False)
+        with recovered.going_on(folder / REJECTED, found):
+            _end_writing(folder / REJECTED, found, lambda seq: False)
     for found in batches.values():  # only now: a batch that was divided explains its parts until all are in place
         if Role.DONE in found.roles:
-            pairs.clear(folder, found.name)
+            with recovered.going_on(folder, found):
+                pairs.clear(folder, found.name)
             found.roles.clear()
     for stem, found in batches.items():
         if stem in set_aside and Role.MANIFEST in found.roles and _is_told(folder / REJECTED, found.name):
-            aside.finish(folder, found.name)
+            with recovered.going_on(folder, found):
+                aside.finish(folder, found.name)
         elif Role.MANIFEST in found.roles and Role.DATA in found.roles:
             recovered.batches[stem] = found.name
         elif Role.MANIFEST in found.roles or Role.DATA in found.roles:

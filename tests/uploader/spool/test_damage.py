@@ -154,6 +154,22 @@ def test_what_is_no_file(whole: Path) -> None:
     folder.close()
 
 
+@pytest.mark.parametrize("ending", [".json.part", ".json.done", ".jsonl.gz.part"])
+def test_what_cannot_be_removed_costs_only_its_batch(whole: Path, ending: str) -> None:
+    (data, *_) = sorted((whole / "run").glob("*.gz"))
+    stem = data.name.removesuffix(".jsonl.gz")
+    if ending != ".jsonl.gz.part":
+        (whole / "run" / f"{stem}.json").unlink()
+    (whole / "run" / f"{stem}{ending}").mkdir()
+    for _ in range(2):
+        folder = opened(whole)
+        assert load_all(folder) == [b"2\n", b"3\n", b"4\n", b"5\n", b"6\n"]
+        (problem,) = folder.take_problems()
+        assert "left as it is" in problem.reason
+        folder.close()
+    assert scan(whole)[0].waiting.batches >= 2
+
+
 def test_damage_that_cannot_be_set_aside_is_left_and_told(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (data, *_) = sorted((whole / "run").glob("*.gz"))
     data.write_bytes(b"cut")
