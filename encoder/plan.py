@@ -12,16 +12,8 @@ from pydantic import BaseModel
 from encoder.columns import COLUMN_KINDS
 from encoder.conditions import is_pure
 from encoder.paths import PATHS
-from encoder.schema import (
-    CoreSchema,
-    Field,
-    Resolved,
-    Schemas,
-    Shape,
-    root_schema,
-    serializer_of,
-    settings,
-)
+from encoder.schema import Schemas, root_schema, serializer_of, settings
+from encoder.shapes import CoreSchema, Field, Resolved, Shape
 from encoder.writers.anything import AnyWriter
 from encoder.writers.base import SIMPLE_DEPTH, LazySerializer, Writer
 from encoder.writers.columns import ColumnWriter

@@ -6,17 +6,14 @@ writes the value. `Schemas.resolve` does the same, so that a plan is made from w
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 import orjson
 from pydantic import BaseModel, RootModel
-from pydantic_core import SchemaSerializer
+from pydantic_core import PydanticSerializationError, SchemaSerializer
 from pydantic_core import core_schema as core
 
-from encoder.conditions import Condition
-
-CoreSchema = dict[str, Any]
+from encoder.shapes import CoreSchema, Field, Resolved, Shape
 
 # Dumps values of one schema to Python objects.
 Serializer = SchemaSerializer
@@ -41,44 +38,6 @@ _SETTINGS = (
     "ser_json_inf_nan",
     "polymorphic_serialization",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """A schema without its transparent wrappers.
-
-    Attributes:
-        kind: the core schema's type, like `str` or `list`; `opaque` where a custom serialization takes over.
-        schema: the core schema itself.
-        nullable: whether None is written as null before anything else is asked.
-        function: the function of a plain serializer declared on the type, which a column can be known by.
-    """
-
-    kind: str
-    schema: CoreSchema
-    nullable: bool = False
-    function: Callable[..., Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One declared field of a model class, or a computed one."""
-
-    name: str
-    alias: str
-    schema: CoreSchema
-    excluded: bool = False
-    exclude_if: Condition | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A model class as its serializer sees it: its own fields, no serializer for the whole."""
-
-    cls: type[BaseModel]
-    fields: tuple[Field, ...]
-    computed: tuple[Field, ...]
-    by_alias: bool
 
 
 def settings(cls: type[BaseModel]) -> tuple[object, ...]:
@@ -120,6 +79,17 @@ def fields_set_of(model: BaseModel) -> set[str]:
     return model.__pydantic_fields_set__
 
 
+def private_of(model: BaseModel) -> Mapping[str, Any] | None:
+    """The values of private attributes, None where the class has none."""
+    return model.__pydantic_private__
+
+
+def generic_of(cls: type[BaseModel]) -> tuple[Any, tuple[Any, ...]]:
+    """The class that was parametrized to make this one, None where there is none, and the arguments."""
+    metadata = cls.__pydantic_generic_metadata__
+    return metadata["origin"], metadata["args"]
+
+
 def stand_in(model: BaseModel, values: dict[str, Any]) -> BaseModel:
     """An instance like the model, with the values that it had before somebody changed them."""
     copy = model.__class__.__new__(model.__class__)
@@ -128,6 +98,20 @@ def stand_in(model: BaseModel, values: dict[str, Any]) -> BaseModel:
     object.__setattr__(copy, "__pydantic_extra__", model.__pydantic_extra__)
     object.__setattr__(copy, "__pydantic_private__", model.__pydantic_private__)
     return copy
+
+
+def _minds_included() -> bool:
+    field = core.typed_dict_field(core.int_schema())
+    union = core.union_schema([core.typed_dict_schema({"a": field, "b": field}), core.int_schema()])
+    try:
+        SchemaSerializer(union).to_python({"a": 1, "b": 2}, include={"a"}, warnings="error")
+    except PydanticSerializationError:
+        return True
+    return False
+
+
+# Whether a member of a union warns that it lacks the fields that `include` leaves out, as before pydantic 2.13.
+UNIONS_MIND_INCLUDE: Final = _minds_included()
 
 
 def infer(arguments: Mapping[str, Any]) -> Callable[[Any], bytes]:

@@ -8,16 +8,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from encoder.schema import generic_of
+
 
 class GenericModel(BaseModel):
     """A model whose parametrized classes are pickled as their origin and their arguments."""
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         reduced = super().__reduce_ex__(protocol)
-        metadata = type(self).__pydantic_generic_metadata__
-        if metadata["origin"] is None or isinstance(reduced, str):
+        origin, arguments = generic_of(type(self))
+        if origin is None or isinstance(reduced, str):
             return reduced
-        return (_new, (metadata["origin"], metadata["args"]), *reduced[2:])
+        return (_new, (origin, arguments), *reduced[2:])
 
 
 def _new(origin: Any, arguments: tuple[Any, ...]) -> BaseModel:

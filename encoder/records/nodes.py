@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from encoder.columns import BoolColumn, ExpertArray, FloatColumn, IntColumn
 from encoder.conditions import pure
 from encoder.records.messages import Message, Tool
+from encoder.schema import extras_of, private_of
 
 
 class ArrayModel(BaseModel):
@@ -24,8 +25,8 @@ class ArrayModel(BaseModel):
         mine, theirs = self.__dict__, other.__dict__
         return (
             mine.keys() == theirs.keys()
-            and self.__pydantic_extra__ == other.__pydantic_extra__
-            and self.__pydantic_private__ == other.__pydantic_private__
+            and extras_of(self) == extras_of(other)
+            and private_of(self) == private_of(other)
             and all(_same(value, theirs[name]) for name, value in mine.items())
         )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from encoder.schema import UNIONS_MIND_INCLUDE
 from encoder.writers.base import HEAVY, UNKNOWN, LazySerializer, Run, Steps, Writer
 from encoder.writers.calls import dumped
 from encoder.writers.lists import ListWriter
@@ -126,7 +127,9 @@ class TaggedWriter(Writer):
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The steps that the value's own class gives, if it is whole."""
         member = self._member(value)
-        return None if member is None else self._member_steps(member, value, run, include, exclude, depth)
+        if member is None or (UNIONS_MIND_INCLUDE and include is not None):
+            return None
+        return self._member_steps(member, value, run, include, exclude, depth)
 
     def _member_steps(self, member: ModelWriter, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps:
         whole = yield from is_whole(member, value)

@@ -21,13 +21,18 @@ CONTEXTS: list[Any] = [
 ]
 
 
+def no_ints() -> Any:
+    """A default of no values. An array would not do: pydantic asks whether it is empty, and numpy 2.1 warns of that."""
+    return Field(default_factory=lambda: np.zeros(0, np.int32))
+
+
 class Columns(BaseModel):
     """Columns of every kind, and little else."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
-    ints: IntColumn = np.zeros(0, np.int32)
-    mask: BoolColumn = np.zeros(0, bool)
-    floats: FloatColumn = np.zeros(0)
+    ints: IntColumn = no_ints()
+    mask: BoolColumn = Field(default_factory=lambda: np.zeros(0, bool))
+    floats: FloatColumn = Field(default_factory=lambda: np.zeros(0))
     maybe: FloatColumn | None = None
     name: str = "n"
 
@@ -38,7 +43,7 @@ class Node(BaseModel):
     model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
     parent: int | None = None
     columns: Columns = Columns()
-    ints: IntColumn = np.zeros(0, np.int32)
+    ints: IntColumn = no_ints()
     text: str = ""
     any: Any = None
     many: list[Columns] = []

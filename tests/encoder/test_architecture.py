@@ -24,9 +24,7 @@ EXTRAS = (
     "typer",
     "uvicorn",
 )
-INTERNALS = re.compile(
-    r"pydantic_core|pydantic\._internal|__pydantic_(core_schema|serializer|validator|decorators|fields)__"
-)
+INTERNALS = re.compile(r"pydantic_core|pydantic\._internal|__pydantic_\w+__")
 PACKAGES = {package.__name__: Path(str(package.__file__)).parent for package in (encoder, uploader)}
 
 

@@ -3,12 +3,13 @@
 # mypy: ignore-errors
 # Values of wrong types and classes made at run time are what these tests are about.
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
+from encoder.columns import IntColumn
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
 
@@ -66,6 +67,22 @@ def nested(count: int, **last: Any) -> Typed:
     return value
 
 
+class Held(BaseModel):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    ints: IntColumn | None = None
+    rows: list[IntColumn] | None = None
+    held: "Held | None" = None
+
+
+def held(count: int, ints: Iterable[int] | None = None, rows: list[Any] | None = None) -> Held:
+    """Models with columns inside each other, one container each."""
+    value = Held(ints=None if ints is None else list(ints), rows=rows)
+    for _ in range(count - 1):
+        value = Held(held=value)
+    return value
+
+
 BUILDERS: dict[str, Callable[[int], BaseModel]] = {
     "lists under any": lambda depth: zoo.Tree(a=lists(depth - 1)),
     "dicts under any": lambda depth: zoo.Tree(a=dicts(depth - 1)),
@@ -93,6 +110,11 @@ BUILDERS: dict[str, Callable[[int], BaseModel]] = {
     "pair": lambda depth: nested(depth - 2),
     "long text": lambda depth: nested(depth - 1, text="x" * 100_000, matrix=None, table=None, pets=None, pair=None),
     "shallow": lambda depth: nested(3, any=lists(depth - 3)),
+    "columns": lambda depth: held(depth - 1, ints=[1, 2]),
+    "an empty column": lambda depth: held(depth - 1, ints=[]),
+    "a long column": lambda depth: held(depth - 1, ints=range(5000)),
+    "rows of columns": lambda depth: held(depth - 2, rows=[[1, 2], []]),
+    "rows of empty columns": lambda depth: held(depth - 2, rows=[[], []]),
     "recursive trees": lambda depth: trees((depth + 1) // 2),
 }
 
@@ -105,10 +127,21 @@ def test_borders(name: str) -> None:
     assert False in outcomes
 
 
+def inside(count: int, name: str, specification: Any) -> Any:
+    """A specification inside of others."""
+    for _ in range(count):
+        specification = {name: specification}
+    return specification
+
+
 def test_filters_at_the_border() -> None:
     for depth in (252, 253, 254, 255):
         assert_same(nested(depth - 1, ints=[1, 2], pair=None), exclude={"typed": {"text"}})
         assert_same(zoo.Tree(a=lists(depth - 1)), exclude={"a": {0}})
+        # The last list loses all that it holds, and counts all the same.
+        emptied = chain(depth - 1, kids=[zoo.Tree()])
+        for kids in ({"__all__"}, {0}, {-1: {"a"}}):
+            assert_same(emptied, exclude=inside(depth - 2, "next", {"kids": kids, "named": True}))
         assert_same(chain(depth - 1, a=[1, 2]), exclude_none=True)
         assert_same(chain(depth - 1, a=[1, 2]), exclude_unset=True)
 

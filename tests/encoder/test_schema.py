@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from encoder.schema import Resolved, Schemas, root_schema
+from encoder.schema import Schemas, root_schema
+from encoder.shapes import Resolved
 
 
 class Plain(BaseModel):

@@ -1,0 +1,49 @@
+"""What a class's schema says of how its instances are written, as plain data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from encoder.conditions import Condition
+
+CoreSchema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A schema without its transparent wrappers.
+
+    Attributes:
+        kind: the core schema's type, like `str` or `list`; `opaque` where a custom serialization takes over.
+        schema: the core schema itself.
+        nullable: whether None is written as null before anything else is asked.
+        function: the function of a plain serializer declared on the type, which a column can be known by.
+    """
+
+    kind: str
+    schema: CoreSchema
+    nullable: bool = False
+    function: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One declared field of a model class, or a computed one."""
+
+    name: str
+    alias: str
+    schema: CoreSchema
+    excluded: bool = False
+    exclude_if: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A model class as its serializer sees it: its own fields, no serializer for the whole."""
+
+    cls: type[BaseModel]
+    fields: tuple[Field, ...]
+    computed: tuple[Field, ...]
+    by_alias: bool
