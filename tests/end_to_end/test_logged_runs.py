@@ -1,6 +1,7 @@
 """Runs from `uploader.init` to `finish`, against a receiver that knows them as the platform does."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import socket
@@ -22,6 +23,8 @@ from tests.uploader.faces import KEY
 from uploader.receiver import ReceiverProcess
 
 TIMEOUT_S = 60.0
+PATHS = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+"""A program in another folder finds what these tests find."""
 
 
 @pytest.fixture(scope="module")
@@ -272,6 +275,61 @@ def test_a_forked_child_logs_for_itself(tmp_path: Path, spool: Path) -> None:
         assert done.returncode == 0, done.stderr
         with uploader.TracesClient("k", receiver.url, "") as client:
             assert client.get_run("run").episode_count == 5
+
+
+CHILDREN = """
+import multiprocessing, sys
+import uploader
+from encoder.synthetic import synthetic_episode
+
+def open_run(run_id):
+    url, spool = sys.argv[1:3]
+    return uploader.init(kind="eval", id=run_id, api_key="k", lifecycle="local", spool=spool, base_url=url)
+
+def log(run, seeds):
+    assert run.log_episodes([synthetic_episode(seed, target_bytes=30_000) for seed in seeds])
+
+def inherit(seed):
+    log(parents_run, [seed])
+
+def own(seed, url, spool):
+    sys.argv[1:] = url, spool
+    log(open_run("child"), [seed])
+
+if __name__ == "__main__":
+    method = sys.argv[3]
+    context = multiprocessing.get_context(method)
+    parents_run = open_run("run")
+    log(parents_run, range(3))
+    if method == "fork":
+        children = [context.Process(target=inherit, args=(seed,)) for seed in (3, 4)]
+    else:
+        children = [context.Process(target=own, args=(seed, *sys.argv[1:3])) for seed in (3, 4)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+        assert child.exitcode == 0
+    log(parents_run, [5])
+    report = parents_run.finish()
+    assert report.is_complete, report
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_children_that_finish_nothing_lose_nothing(method: str, tmp_path: Path, spool: Path) -> None:
+    """They leave by `os._exit`, without the hooks of `atexit`."""
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    program = tmp_path / "program.py"
+    program.write_text(CHILDREN)
+    with ReceiverProcess(tmp_path / "data") as receiver:
+        command = [sys.executable, str(program), receiver.url, str(spool), method]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **PATHS})
+        assert done.returncode == 0, done.stderr
+        with uploader.TracesClient("k", receiver.url, "") as client:
+            assert client.get_run("run").episode_count == (6 if method == "fork" else 4)
+            assert method == "fork" or client.get_run("child").episode_count == 2
 
 
 def test_two_processes_log_to_one_run(tmp_path: Path, spool: Path) -> None:

@@ -1,10 +1,12 @@
 """Runs that nobody finished when the interpreter exits; and runs in a forked child.
 
-A hook at exit is all there is: no signal handler is ever replaced.
+Hooks at exit are all there is: no signal handler is ever replaced. Children of `multiprocessing`, forked or spawned,
+leave without those of `atexit`; they have their own.
 """
 
 import atexit
 import os
+import sys
 from typing import Final, Protocol
 
 
@@ -21,9 +23,19 @@ class Open(Protocol):
 _open: Final[dict[int, Open]] = {}
 
 
+class _Anchor:
+    """Lives as long as the process: `multiprocessing` keeps only weak references."""
+
+
+_anchor: Final = _Anchor()
+
+
 def watch(run: Open) -> None:
     """Have a run closed at exit, until `forget`."""
     _open[id(run)] = run
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.parent_process() is not None:
+        _finish_before_child_leaves(_anchor)
 
 
 def forget(run: Open) -> None:
@@ -36,9 +48,18 @@ def _finish_all() -> None:
         run.finish_at_exit()
 
 
+def _finish_before_child_leaves(anchor: object) -> None:
+    from multiprocessing import util  # is there already: this is its child
+
+    util.Finalize(None, _finish_all, exitpriority=0)
+
+
 def _after_fork() -> None:
     for run in list(_open.values()):
         run.after_fork()
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None and _open:  # a child of multiprocessing forgets all such hooks first, and calls this one then
+        util.register_after_fork(_anchor, _finish_before_child_leaves)
 
 
 atexit.register(_finish_all)

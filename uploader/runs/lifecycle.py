@@ -69,6 +69,7 @@ class LocalLifecycle:
     def __init__(self, opened: Opened, log: MetricsLog | None) -> None:
         self.opened = opened
         self._log = log
+        self._owns = True
 
     def deliver(self, row: Row, stop: threading.Event) -> None:
         """Append the row to the file; without one it is forgotten."""
@@ -81,7 +82,7 @@ class LocalLifecycle:
 
     def close(self, ending: Ending, timeout_s: float) -> str | None:
         """Add the summary to the file."""
-        if self._log is None or not ending.summary:
+        if self._log is None or not ending.summary or not self._owns:
             return None
         row = {"summary": ending.summary, "status": str(ending.status)}
         try:
@@ -91,7 +92,8 @@ class LocalLifecycle:
         return None if kept else "its summary could not be written to disk"
 
     def disown(self) -> None:
-        """Nobody would be told anyway."""
+        """Leave the summary to the process that this one was forked from."""
+        self._owns = False
 
 
 class PlatformLifecycle:

@@ -35,6 +35,7 @@ class Run(LiveRun):
         super().__init__(parts, kind, mode, on_error)
         self._finish_timeout_s = finish_timeout_s
         self._report: RunReport | None = None
+        self._is_inherited = False
         if mode != "disabled":
             exits.watch(self)
 
@@ -131,8 +132,11 @@ class Run(LiveRun):
 
     def finish_at_exit(self) -> None:
         """Close the run, which nobody finished; the interpreter exits."""
-        logger.warning("Run %s was not finished before the interpreter's exit; it is closed as failed", self.id)
         try:
+            if self._is_inherited:  # how it ends is its parent's to say
+                self._finish(None, Status.COMPLETED, None, None)
+                return
+            logger.warning("Run %s was not finished before the interpreter's exit; it is closed as failed", self.id)
             self._finish(None, Status.FAILED, "the process ended without finishing the run", None)
         except Exception as error:  # noqa: BLE001 - a traceback here helps nobody
             logger.warning("Run %s: %s", self.id, error)
@@ -140,6 +144,7 @@ class Run(LiveRun):
     def after_fork(self) -> None:
         """Go on in a forked child: with locks and threads of its own; closing the run is left to the parent."""
         self._begin_locks()
+        self._is_inherited = True
         self._status, self._report = Status.RUNNING, None
         self._parts.metrics.forget()
         self._parts.lifecycle.disown()

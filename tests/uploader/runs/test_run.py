@@ -472,6 +472,14 @@ def test_a_forked_child_logs_but_leaves_closing_to_its_parent(worker: FakeWorker
     assert requests(transport) == []
 
 
+def test_a_child_that_leaves_is_no_failure(worker: FakeWorker, spool: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = init(spool)
+    run.after_fork()
+    run.update_summary({"a": 1})
+    run.finish_at_exit()
+    assert (run.status, caplog.text, rows_of(spool, "run")) == ("completed", "", [])
+
+
 SCRIPT = """
 import logging, sys
 logging.basicConfig(level="WARNING")
