@@ -12,6 +12,7 @@ from uploader.cli.quickstart import quickstart
 from uploader.cli.serve import serve
 from uploader.cli.spool import list_runs, purge, show
 from uploader.cli.spool_export import export
+from uploader.cli.spool_resume import resume_runs
 from uploader.cli.upload import upload
 
 # Without completion nothing is installed into shells; without pretty exceptions no traceback shows local variables,
@@ -32,13 +33,14 @@ for _command in (upload, convert, serve, quickstart):
 
 _spool = typer.Typer(
     name="spool",
-    help="See, export and remove what waits on this machine, or was set aside.",
+    help="See, send, export and remove what waits on this machine, or was set aside.",
     epilog=HELP,
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 _spool.command("list", epilog=HELP)(list_runs)
 _spool.command(epilog=HELP)(show)
+_spool.command("resume", epilog=HELP)(resume_runs)
 _spool.command(epilog=HELP)(export)
 _spool.command(epilog=HELP)(purge)
 app.add_typer(_spool)

@@ -17,7 +17,7 @@ from uploader.limits import DEFAULT_MAX_ATTEMPTS, DEFAULT_TARGET_BATCH_BYTES, MA
 from uploader.models import LineFormat
 from uploader.options import UploadArguments
 
-_KEY_HELP = (
+KEY_HELP = (
     "The API key. Other users see command lines (ps): better set PRIME_API_KEY, or api_key in ~/.prime/config.json."
 )
 
@@ -40,7 +40,7 @@ def upload(
     url: Annotated[
         str | None, typer.Option(help="The service's address; otherwise PRIME_TRACES_URL or the configuration file.")
     ] = None,
-    api_key: Annotated[str | None, typer.Option(help=_KEY_HELP)] = None,
+    api_key: Annotated[str | None, typer.Option(help=KEY_HELP)] = None,
     team_id: Annotated[
         str | None, typer.Option(help="The team; otherwise PRIME_TEAM_ID or the configuration file.")
     ] = None,

@@ -32,6 +32,7 @@ def test_the_commands() -> None:
         "spool export",
         "spool list",
         "spool purge",
+        "spool resume",
         "spool show",
         "upload",
     ]
