@@ -20,6 +20,7 @@ from encoder import Episode, EvalRunInfo, TrainRunInfo, TrainWorkInfo
 from encoder.synthetic import synthetic_episode
 from tests.end_to_end.service import oracle
 from tests.uploader.faces import KEY
+from uploader.errors import RunError
 from uploader.receiver import ReceiverProcess
 
 TIMEOUT_S = 60.0
@@ -186,6 +187,21 @@ def test_a_service_that_accepts_and_never_answers(silent: str, spool: Path) -> N
     run.log_episodes(episodes(70, 3))
     report = run.finish(timeout=0.5)
     assert (report.counts.spooled, report.counts.dropped) == (3, 0), report
+
+
+@pytest.mark.parametrize("on_error", ["warn", "raise"])
+def test_a_key_that_is_refused(
+    on_error: Any, receiver: ReceiverProcess, spool: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = init(receiver.url, spool, kind="eval", lifecycle="local", api_key="wrong-key", on_error=on_error)
+    run.log_episodes(episodes(75, 2))
+    if on_error == "raise":
+        with pytest.raises(RunError, match=r"the sink traces is stopped: .*HTTP 401"):
+            run.finish()
+    report = run.finish()
+    assert (report.counts.spooled, report.counts.stored, report.counts.dropped) == (2, 0, 0), report
+    assert "the sink traces is stopped" in str(report)
+    assert "wrong-key" not in caplog.text
 
 
 def test_without_a_disk_what_is_not_sent_is_dropped_and_said(silent: str) -> None:

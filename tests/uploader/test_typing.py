@@ -15,12 +15,15 @@ from uploader import (
     RecordError,
     RecordFailure,
     RecordHook,
+    Run,
+    RunReport,
     TraceListPage,
     TracesClient,
     TraceSummary,
     TraceTooLargeError,
     UploadArguments,
     UploadReceipt,
+    init,
 )
 from uploader.testing import ScriptedTransport
 
@@ -97,3 +100,25 @@ async def test_async() -> None:
 async def aiter_lines() -> AsyncIterator[bytes]:
     for line in LINES:
         yield line
+
+
+def logging_to_a_run(episodes: Iterable[Mapping[str, object]]) -> RunReport:
+    """A run, as a training loop would have it."""
+    with init(kind="train", mode="disabled", environments=["gsm8k", {"id": "math"}], config={"lr": 1e-6}) as run:
+        assert_type(run, Run)
+        assert_type(run.log_episodes(episodes, step=3), bool)
+        assert_type(run.log_metrics({"loss": 0.5}, step=3), bool)
+        assert_type(run.flush(1.0), bool)
+        assert_type(run.stats.counts.stored, int)
+    return run.finish()
+
+
+async def alogging_to_a_run() -> None:
+    async with init(kind="eval", mode="disabled") as run:
+        assert_type(await run.aflush(), bool)
+    assert_type(await run.afinish({"accuracy": 0.5}), RunReport)
+
+
+async def test_runs_are_called_as_the_examples_do() -> None:
+    assert logging_to_a_run([{"id": "e"}]).status == "completed"
+    await alogging_to_a_run()

@@ -18,7 +18,7 @@ from uploader.runs.identity import Identity
 from uploader.runs.lifecycle import Lifecycle
 from uploader.runs.metrics import MetricsQueue, Row
 from uploader.runs.metrics_log import MetricsLog
-from uploader.runs.report import RunReport, resume_command
+from uploader.runs.report import RunReport, resume_command, stopped_sinks
 from uploader.runs.worker_port import RunWorker
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,8 @@ class RunParts:
 
     def report(self, status: Status) -> RunReport:
         """What has become of everything by now."""
-        counts = self.worker.stats.counts
+        stats = self.worker.stats
+        counts = stats.counts
         waits = self.spool is not None and self.folder is not None and bool(counts.spooled + counts.in_flight)
         return RunReport(
             run_id=self.lifecycle.opened.id,
@@ -75,6 +76,7 @@ class RunParts:
             lost_metrics=self.lost_metrics + self.metrics.failed + self.metrics.dropped,
             kept_metrics=self.kept_metrics,
             metrics_path=self.log.path if self.log is not None and self.log.rows else None,
+            stopped=stopped_sinks(stats),
             problem=self.problem,
         )
 

@@ -147,8 +147,10 @@ class PlatformLifecycle:
         flow = self._courier.platform.close(self._kind, self.opened.id, ending)
         try:
             within(timeout_s, lambda stop: self._courier.run(flow, stop), "uploader-run-close")
-        except (APIError, TimeoutError, StoppedError) as error:
-            return str(error) or "there was no time left"
+        except (TimeoutError, StoppedError):
+            return "the platform did not answer in time"
+        except APIError as error:
+            return str(error)
         return None
 
     def disown(self) -> None:

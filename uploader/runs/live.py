@@ -181,9 +181,9 @@ class LiveRun:
         safe = self._parts.worker.flush(timeout_s)
         left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
         safe = self._parts.metrics.flush(left_s) and safe
-        counts = self.stats.counts
-        if self._raises and (counts.dropped or counts.rejected):
-            raise RunError(self.id, f"{counts.dropped} records were dropped and {counts.rejected} set aside")
+        losses = self._parts.report(self._status).losses if self._raises else ""
+        if losses:
+            raise RunError(self.id, losses)
         return safe
 
     async def aflush(self, timeout: float | None = DEFAULT_FLUSH_TIMEOUT_S) -> bool:  # noqa: ASYNC109

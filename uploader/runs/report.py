@@ -6,6 +6,7 @@ from pathlib import Path
 
 from uploader.runs.endings import Status
 from uploader.worker.counts import Counts
+from uploader.worker.stats import WorkerStats
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class RunReport:
         lost_metrics: rows of metrics that are nowhere.
         kept_metrics: rows of metrics that the platform was not told of, and are on disk.
         metrics_path: the file that holds rows of metrics; None if there is none.
+        stopped: which sinks refuse the key or the account, and why; empty for none.
         problem: why nobody was told of the run's end; None if that was done.
     """
 
@@ -32,6 +34,7 @@ class RunReport:
     lost_metrics: int = 0
     kept_metrics: int = 0
     metrics_path: Path | None = None
+    stopped: str = ""
     problem: str | None = None
 
     @property
@@ -41,12 +44,13 @@ class RunReport:
 
     @property
     def losses(self) -> str:
-        """What is neither stored nor on disk to be sent, in words; empty if there is nothing."""
+        """What was lost, set aside, or refused for good, in words; empty if nothing was."""
         counts = self.counts
         reasons = "; ".join(counts.dropped_reasons)
         found = [
             f"{counts.dropped} dropped ({reasons})" if counts.dropped else "",
             f"{counts.rejected} set aside ({'; '.join(counts.rejected_reasons)})" if counts.rejected else "",
+            self.stopped,
             f"{self.lost_metrics} rows of metrics lost" if self.lost_metrics else "",
             f"it could not be closed: {self.problem}" if self.problem else "",
         ]
@@ -63,6 +67,12 @@ class RunReport:
         parts += [self.losses] if self.losses else []
         text = f"run {self.run_id} {self.status}: {', '.join(parts)}"
         return f"{text}. What is on disk is sent by: {self.resume_command}" if self.resume_command else text
+
+
+def stopped_sinks(stats: WorkerStats) -> str:
+    """The sinks that take nothing any more in this run, and why."""
+    reasons = {sink.name: getattr(sink, "stopped_reason", "") for sink in stats.sinks}
+    return ", ".join(f"the sink {name} is stopped: {reason}" for name, reason in reasons.items() if reason)
 
 
 def resume_command(spool: Path, url: str | None) -> str:
