@@ -111,6 +111,7 @@ def test_the_service_says_how_long_to_pause(
 def test_a_refused_key_or_account_stops_and_keeps_everything(
     status: int, receiver: ReceiverProcess, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "uploader")
     with FaultProxy(receiver.url, [answering(status, f"the key {KEY} is refused".encode())]) as proxy:
         producer = Producer(proxy.url, tmp_path, f"stopped-{status}")
         producer.log(5)

@@ -225,7 +225,7 @@ class Lane:
     def _stop(self, error: Exception) -> None:
         if self.stopped is None:
             self.stopped = error
-            logger.error("%s: stopped, batches are kept: %s", self.name, error)
+            logger.info("%s: stopped, batches are kept: %s", self.name, error)  # aloud by whoever listens
             self._settlement.tell(self._listener.stopped, self.name, error)
 
     def _give_up(self, parcel: Parcel) -> None:

@@ -17,7 +17,8 @@ MAX_EXTRA_REQUESTS = 1024
 class DeliveryListener(Protocol):
     """Is told what becomes of batches, on the sender's thread; it must be quick.
 
-    After `started` comes one of `stored`, `rejected` and `returned` for this batch and sink.
+    After `started` comes one of `stored`, `rejected` and `returned` for this batch and sink. Losses and stops are said
+    aloud, once, by whoever listens; the sender itself warns of a sink that is down.
     """
 
     def started(self, spooled: SpooledBatch, sink: str) -> None:

@@ -18,12 +18,12 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from uploader.delivery.backoff import BASE_S, failure_pause_s, refusal_pause_s
 from uploader.delivery.concurrency import Concurrency
-from uploader.limits import CHUNK_BYTES
+from uploader.limits import MIB
 
 _PATIENCE = 3
 """How often a batch fails before others go first."""
-_GAP_S = 0.04
-"""How far apart requests of several chunks start: eight such bodies at once would stall other threads."""
+_GAP_S, _GAP_BYTES = 0.04, 4 * MIB
+"""Large requests start a little apart, smaller ones less: eight bodies at once would stall other threads."""
 
 
 class Keyed(Protocol):
@@ -108,7 +108,8 @@ class SinkQueue(Generic[ParcelT]):
         heapq.heappop(self._ready)
         parcel = self._waiting.pop(key)
         self._under_way[key] = _UnderWay(parcel, now, len(self._under_way) + 1 >= limit)
-        self._next_start_at = now + (_GAP_S if size(parcel) > CHUNK_BYTES else 0.0)
+        gap_s = _GAP_S * min(1.0, size(parcel) / _GAP_BYTES)
+        self._next_start_at = now + (gap_s if gap_s > 0.001 else 0.0)
         return parcel
 
     def wake_at(self, now: float) -> float | None:

@@ -10,12 +10,13 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from uploader.clock import get_clock
 from uploader.delivery.calls import DaemonCalls
 from uploader.delivery.lane import Lane
+from uploader.delivery.loops import leave_behind, wind_up
 from uploader.delivery.parcels import DeliveryListener, Parcel
 from uploader.delivery.settling import Settlement
 from uploader.delivery.stats import SinkStats
@@ -29,9 +30,6 @@ _DISK_THREADS = 3
 _RESERVE_S = 0.3
 """How much of the time to stop is kept for cancelling."""
 _RESTART_PAUSE_S = 0.5
-
-_left_behind: list[object] = []
-"""Loops that must not be closed: their thread is stuck, or they are the parent process's."""
 
 
 class Sender:
@@ -103,9 +101,16 @@ class Sender:
 
     def waiting(self) -> int:
         """How many batches of this run have not reached all their sinks, those of stopped sinks not counted."""
+        return sum(1 for _ in self._unsettled())
+
+    def _unsettled(self) -> Iterator[Parcel]:
         stopped = {name for name, lane in self._lanes.items() if lane.stopped is not None}
         parcels = list(self._settlement.parcels.values())
-        return sum(not parcel.resumed and not parcel.waiting <= stopped for parcel in parcels)
+        return (parcel for parcel in parcels if not parcel.resumed and not parcel.waiting <= stopped)
+
+    @property
+    def _is_idle(self) -> bool:
+        return next(self._unsettled(), None) is None
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until nothing of this run waits any more, or until the sender has ended; whether nothing does."""
@@ -113,13 +118,13 @@ class Sender:
         self._waiters.append(changed)
         deadline = get_clock().monotonic() + timeout_s
         try:
-            while self.waiting() and not self._ended.is_set():
+            while not self._is_idle and not self._ended.is_set():
                 left_s = deadline - get_clock().monotonic()
                 if left_s <= 0:
                     return False
                 changed.wait(left_s)
                 changed.clear()
-            return not self.waiting()
+            return self._is_idle
         finally:
             self._waiters.remove(changed)
 
@@ -152,7 +157,7 @@ class Sender:
 
     def abandon_after_fork(self) -> None:
         """In a forked child: forget all batches and the thread, which are the parent's. The child may start anew."""
-        _left_behind.extend([self._loop, self._calls, self._settlement, self._lanes])
+        leave_behind(self._loop, self._calls, self._settlement, self._lanes)
         self._reset()
 
     # The thread
@@ -171,13 +176,13 @@ class Sender:
             if self._stopping:
                 break
             time.sleep(_RESTART_PAUSE_S)
-            _wind_up(loop)
+            wind_up(loop)
             self._loop = asyncio.new_event_loop()
             for lane in self._lanes.values():
                 lane.recover()
             self._settlement.recover()
         self._calls.close()
-        _wind_up(loop)
+        wind_up(loop)
         self._ended.set()
         self._tell_waiters()
 
@@ -230,17 +235,3 @@ class Sender:
     def _tell_waiters(self) -> None:
         for changed in list(self._waiters):
             changed.set()
-
-
-def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
-    """Close a loop, unless something runs on it that heeds no cancellation."""
-    with suppress(BaseException):
-        if tasks := asyncio.all_tasks(loop):
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.wait(tasks, timeout=0.1))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    if asyncio.all_tasks(loop):
-        _left_behind.append(loop)
-    else:
-        loop.close()

@@ -91,7 +91,7 @@ class Settlement:
 
     def damaged(self, parcel: Parcel, sink: str, error: DamagedBatchError) -> None:
         """A batch cannot be read; its folder has set it aside."""
-        logger.warning("a batch was set aside: %s", error)
+        logger.info("a batch was set aside: %s", error)
         parcel.waiting.clear()
         self.lanes[sink].count_rejected(parcel)
         for lane in self.lanes.values():
@@ -159,7 +159,7 @@ class Settlement:
             self._leave(parcel)
 
     async def _set_aside(self, parcel: Parcel, sink: str, error: BaseException) -> None:
-        logger.warning("%d records were set aside: %s", parcel.num_records, error)
+        logger.info("%d records are set aside: %s", parcel.num_records, error)  # aloud by whoever listens
         try:
             await self._calls.call(parcel.folder.set_aside, parcel.spooled, str(error) or repr(error))
         except Exception as failure:  # noqa: BLE001 - it stays where it is, and the next run tries again
