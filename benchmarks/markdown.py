@@ -1,7 +1,8 @@
 """The tables in Markdown, ready for a README."""
 
+from benchmarks.cells import Table
 from benchmarks.results import Results
-from benchmarks.tables import Table, tables
+from benchmarks.tables import tables
 
 
 def markdown(results: Results) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from benchmarks import plots
 from benchmarks.bounds import Verdict, verdicts
+from benchmarks.cells import Table
 from benchmarks.results import Results
 from benchmarks.tables import (
-    Table,
     cpu_table,
     memory_table,
     others_table,

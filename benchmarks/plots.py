@@ -11,10 +11,10 @@ from benchmarks.bounds import (
     orjson_limit,
     plain_limit,
 )
+from benchmarks.cells import size
 from benchmarks.results import Results, Row, Stall
 from benchmarks.scales import Linear, Log, Nines, around
 from benchmarks.svg import Chart, Mark, row_chart
-from benchmarks.tables import size
 from benchmarks.ways import OURS
 
 CURVES_MB = 35.0

@@ -2,22 +2,12 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from benchmarks.bounds import verdicts
-from benchmarks.results import Results, Row, Stall
+from benchmarks.cells import Table, milliseconds, size, stall_cell
+from benchmarks.results import Results, Row
 from benchmarks.ways import OURS, WAYS
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A title, a heading, rows of text, and what must be said below; the first columns are labels, the rest numbers."""
-
-    title: str
-    columns: Sequence[str]
-    rows: list[list[str]] = field(default_factory=list)
-    num_labels: int = 1
-    note: str = ""
+from benchmarks.worker_tables import submit_table, worker_table
 
 
 def tables(results: Results) -> list[Table]:
@@ -30,6 +20,8 @@ def tables(results: Results) -> list[Table]:
         others_table(results),
         seal_table(results),
         upload_table(results),
+        submit_table(results),
+        worker_table(results),
         bound_table(results),
     )
     return [table for table in all_tables if table.rows]
@@ -201,18 +193,3 @@ def _control_cell(rows: Sequence[Row]) -> str:
 def short(way: str) -> str:
     """A way's name for a narrow column."""
     return {"node at a time": "node", "iter_json": "iter", "aiter_json": "aiter"}.get(way, way)
-
-
-def stall_cell(stall: Stall) -> str:
-    """The 99th percentile and the worst."""
-    return f"{milliseconds(stall.p99_ms)}/{milliseconds(stall.worst_ms)}"
-
-
-def milliseconds(value: float) -> str:
-    """A number of milliseconds, to two digits where it is small."""
-    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
-
-
-def size(size_mb: float) -> str:
-    """A size in megabytes or gigabytes."""
-    return f"{size_mb / 1000:g} GB" if size_mb >= 1000 else f"{size_mb:g} MB"

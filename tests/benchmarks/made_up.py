@@ -98,5 +98,15 @@ def _others() -> list[dict[str, Any]]:
 def _uploads() -> list[dict[str, Any]]:
     return [
         {"kind": "seal", "compressor": "zlib 9", "bytes": 10_000_000, "compressed_bytes": 2_000_000, "cpu_s": 0.25},
+        {
+            "kind": "submit",
+            "record": "episodes",
+            "calls": 9,
+            "refused": 2,
+            "p50_us": 9.0,
+            "p99_us": 31.0,
+            "worst_us": 400.0,
+        },
+        {"kind": "seal_worker", "bytes": 10_000_000, "compressed_bytes": 2_000_000},
         {"kind": "upload", "client": "8 in flight, gzip 1", "bytes": 70_000_000, "requests": 8},
     ]
