@@ -10,6 +10,7 @@ closes them at once: nobody has to wait for it when the parent has ended.
 import os
 import threading
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -114,7 +115,8 @@ _held: "weakref.WeakSet[FolderLock]" = weakref.WeakSet()
 
 def _abandon_all() -> None:
     for lock in list(_held):
-        lock.abandon()
+        with suppress(OSError):  # somebody closed all files already, as daemons do
+            lock.abandon()
 
 
 if hasattr(os, "register_at_fork"):

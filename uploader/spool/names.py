@@ -148,5 +148,9 @@ def unquote_run(name: str) -> str:
     """The run's id that a folder's name tells; of an id that was cut, its beginning and an ellipsis."""
     match = _FOLDER.fullmatch(name)
     quoted = match["quoted"] if match else name
-    text = "" if quoted == _EMPTY else unquote_to_bytes(quoted).decode("utf-8", "backslashreplace")
+    raw = b"" if quoted == _EMPTY else unquote_to_bytes(quoted)
+    try:
+        text = raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # cut through a character
+        text = raw.decode("utf-8", "ignore")
     return f"{text}…" if match and match["hash"] else text

@@ -95,15 +95,15 @@ def set_damaged_aside(folder: Path, name: BatchName, run_id: str, reason: str) -
         reason = f"its manifest is damaged: {error}"
     except OSError as error:
         return SpoolError(str(folder / name.file(Role.MANIFEST)), error.strerror or str(error))
+    path = folder / name.file(Role.DATA)
     try:
         if manifest is None:
-            aside.set_aside_damaged(folder, name, run_id, reason)
+            path, _ = aside.set_aside_damaged(folder, name, run_id, reason)
         else:
-            aside.set_aside(folder, name, manifest, reason)
+            path, _ = aside.set_aside(folder, name, manifest, reason)
     except OSError as error:
         reason = f"{reason}; it cannot be set aside: {error.strerror or error}"
-    num_records = None if manifest is None else manifest.num_lines
-    return DamagedBatchError(str(folder / name.file(Role.DATA)), reason, num_records)
+    return DamagedBatchError(str(path), reason, None if manifest is None else manifest.num_lines)
 
 
 def _end_writing(folder: Path, found: Found, is_spooled: Callable[[int], bool]) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from uploader.spool import locks
+
 CALLS = frozenset(
     {"close", "fsync", "listdir", "mkdir", "open", "read", "replace", "rmdir", "stat", "statvfs", "unlink", "write"}
 )
@@ -57,7 +59,11 @@ class Killing:
         return call
 
     def bury(self) -> None:
-        """Close what the dead process had open."""
+        """Close what the dead process had open, and forget its locks: this process goes on."""
+        for lock in list(locks._held):
+            if lock._descriptor in self._open:
+                lock._descriptor = None
+                locks._held.discard(lock)
         for descriptor in self._open:
             os.close(descriptor)
         self._open.clear()

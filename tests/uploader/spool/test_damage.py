@@ -78,6 +78,8 @@ def test_any_byte_of_any_file(whole: Path) -> None:
         (problem,) = problems
         assert isinstance(problem, DamagedBatchError)
         assert problem.num_records == (None if is_manifest else number)
+        assert Path(problem.path).parent == folder.path / "rejected"
+        assert Path(problem.path).exists()
         assert (folder.path / "rejected" / name.replace(".jsonl.gz", ".json")).exists()
         folder.close()
         (report,) = scan(root)

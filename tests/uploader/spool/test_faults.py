@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.uploader.spool.support import FILES, TRACES, content, seal
+from tests.uploader.spool.support import FILES, TRACES, content, forked, seal
 from uploader.dividing import divide
 from uploader.errors import SpoolError, SpoolFullError
 from uploader.models import LineFormat
@@ -258,20 +257,6 @@ def test_threads_share_a_folder(tmp_path: Path) -> None:
     assert (report.rejected.batches, report.rejected.records, report.waiting.batches) == (40, 80, 0)
 
 
-def forked(check: Callable[[], bool]) -> bool:
-    """What a child finds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 warns where there are threads
-        child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            code = 0 if check() else 1
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 @pytest.mark.parametrize("held", ["_changes", "nothing"])
 def test_a_child_has_nothing_of_its_parents(tmp_path: Path, held: str) -> None:
     folder = opened(tmp_path)
@@ -310,19 +295,24 @@ def test_a_child_that_nobody_told_does_not_use_it_either(tmp_path: Path) -> None
     folder.close()
 
 
-def test_a_source_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "file"
+def test_a_source_that_fails_leaves_no_open_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opens: list[int] = []
+    open_ = os.open
+
+    def noted(path: Path, *rest: int) -> int:
+        opens.append(open_(path, *rest))
+        return opens[-1]
 
     def pieces() -> Iterator[bytes]:
         yield b"1"
+        os.fstat(opens[-1])  # it is open now
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(os, "open", noted)
     with pytest.raises(KeyboardInterrupt):
-        files.write_file(path, pieces())
-    descriptors = len(os.listdir("/dev/fd"))
-    with pytest.raises(KeyboardInterrupt):
-        files.write_file(path, pieces())
-    assert len(os.listdir("/dev/fd")) == descriptors
+        files.write_file(tmp_path / "file", pieces())
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opens[-1])
 
 
 def test_ctrl_c_while_adding_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,12 @@
 import os
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.uploader.spool.support import forked
 from uploader.errors import SpoolLockedError
 from uploader.spool.locks import FolderLock, is_locked
 from uploader.testing import fake_time
@@ -67,23 +66,16 @@ def test_a_lock_on_a_removed_file_is_none(tmp_path: Path, monkeypatch: pytest.Mo
     lock.release()
 
 
-def forked(check: Callable[[], bool]) -> bool:
-    """What a child finds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # 3.12 warns where there are threads
-        child = os.fork()
-    if child == 0:
-        os._exit(0 if check() else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 def test_a_child_leaves_the_lock_to_its_parent(tmp_path: Path) -> None:
     lock = FolderLock(tmp_path)
+    descriptor = lock._descriptor
+    assert descriptor is not None
 
     def child_has_closed_it() -> bool:
-        descriptor, number = lock._descriptor, len(os.listdir("/dev/fd"))
-        lock.abandon()
-        return descriptor is None and len(os.listdir("/dev/fd")) == number and is_locked(tmp_path)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
+        lock.abandon()  # once more changes nothing
+        return not lock.is_held and is_locked(tmp_path)
 
     assert forked(child_has_closed_it)
     assert is_locked(tmp_path)

@@ -43,6 +43,8 @@ def test_any_run_has_a_name_that_every_file_system_takes(run_id: str) -> None:
 
 
 @given(st.text(max_size=60))
+@example("a" + "\U00010000" * 20)
+@example("\ud800")
 @example("")
 @example("..")
 @example("a.b")
