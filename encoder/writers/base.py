@@ -100,7 +100,7 @@ class Run:
         out: the bytes written since the last piece was taken.
         weight: the weight of the simple values gathered since the last call of orjson.
         active: ids of the models being written, to find one that holds itself.
-        lengths: how many items are written of some lists, by their ids.
+        lengths: how many items are written of the lists of the model that counts what is in them, by their ids.
         memo: what costly computed fields share within one record.
         block: the columns of the simple values that are held.
         level: how many models of classes that can hold themselves the simple form that is being made is inside of.

@@ -21,7 +21,7 @@ from encoder.writers.fields import FieldPlan
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import Flat, ModelWriter, Variant
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter, copied
-from encoder.writers.snapshots import fix_lengths, release_lengths
+from encoder.writers.snapshots import lengths_of
 from encoder.writers.unions import TaggedWriter
 
 # What a hook adds: it looks at what is small, but at all of it.
@@ -111,11 +111,12 @@ def _of_one_moment(flat: Flat, cls: type) -> Flat:
     def fixed(model: Any, run: Run) -> Any:
         if type(model) is not cls:
             return UNKNOWN
-        lists = fix_lengths(tuple(model.__dict__.values()), run)
+        values, around = tuple(model.__dict__.values()), run.lengths
+        run.lengths = lengths_of(values)
         try:
             return flat(model, run)
         finally:
-            release_lengths(lists, run)
+            run.lengths = around
 
     return fixed
 

@@ -21,7 +21,7 @@ from encoder.writers.base import (
 from encoder.writers.calls import dumped
 from encoder.writers.fields import ClassPlan, FieldPlan
 from encoder.writers.gather import MemberGatherer
-from encoder.writers.snapshots import fix_lengths, members_of, release_lengths
+from encoder.writers.snapshots import lengths_of, members_of
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import weigh
 
@@ -57,14 +57,16 @@ class Instance:
         run.out.append(b"{")
         # The instance's values as they are now: what a serializer changes afterwards does not count.
         self._values = dict(model.__dict__)
-        lists = fix_lengths(self._values.values(), run) if self._plan.hook is not None else []
+        around = run.lengths
+        if self._plan.hook is not None:
+            run.lengths = lengths_of(self._values.values())
         yield from self._declared()
         extras = extras_of(model) if self._plan.takes_extras else None
         if extras:
             yield from self._extras(extras)
         if self._plan.computed and run.computed:
             yield from self._computed()
-        release_lengths(lists, run)
+        run.lengths = around
         self._gatherer.flush()
         run.out.append(b"}")
         run.active.discard(id(model))

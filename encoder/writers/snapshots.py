@@ -10,10 +10,10 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from encoder.writers.base import KEYS_AT_ONCE, Run
+from encoder.writers.base import KEYS_AT_ONCE
 
-# Stands for a key before the first, and for the value of one that is not in its dict any more.
-_NONE: Final = object()
+# Stands for the value of a key that is not in its dict any more.
+_GONE: Final = object()
 
 
 def keys_of(value: dict[Any, Any], length: int) -> Iterator[tuple[Any, ...]]:
@@ -40,26 +40,21 @@ def members_of(value: dict[Any, Any], length: int) -> Iterable[tuple[Any, Any]]:
 
 
 def _many_members(value: dict[Any, Any], length: int) -> Iterator[tuple[Any, Any]]:
-    key = _NONE
-    left = length
+    last: tuple[Any, Any] | None = None
     try:
-        for key, item in islice(value.items(), length):
-            left -= 1
-            yield key, item
+        for member in islice(value.items(), length):
+            last = member
+            yield member
+        return
     except RuntimeError:
         # Another thread has added some at the end, or removed some: go on after the last one, with keys of our own.
         keys = tuple(value)
-        if key is not _NONE:
-            if key not in value:
-                raise
-            done = length - left
-            start = done if keys[done - 1 : done] == (key,) else keys.index(key) + 1
-            keys = keys[start : start + left]
-    else:
-        return
-    for key in keys:
-        item = value.get(key, _NONE)
-        if item is not _NONE:
+        if last is not None and last[0] not in value:
+            raise
+    start = 0 if last is None else keys.index(last[0]) + 1
+    for key in islice(keys, start, length):
+        item = value.get(key, _GONE)
+        if item is not _GONE:
             yield key, item
 
 
@@ -77,14 +72,7 @@ def items_of(value: set[Any] | frozenset[Any]) -> Generator[None, None, list[Any
     return found
 
 
-def fix_lengths(values: Iterable[Any], run: Run) -> list[list[Any]]:
-    """Have the lists among some values written up to their lengths at this moment, until `release_lengths`."""
+def lengths_of(values: Iterable[Any]) -> dict[int, int]:
+    """The lengths of the lists among some values by their ids, all of one moment; the caller keeps the lists alive."""
     lists = [value for value in values if type(value) is list]
-    run.lengths.update(zip(map(id, lists), map(len, lists), strict=True))  # one call: no thread runs within it
-    return lists
-
-
-def release_lengths(lists: Iterable[list[Any]], run: Run) -> None:
-    """Forget the lengths of some lists, before others can have their ids."""
-    for items in lists:
-        run.lengths.pop(id(items), None)
+    return dict(zip(map(id, lists), map(len, lists), strict=False))  # one call: no other thread runs within it
