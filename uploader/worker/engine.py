@@ -3,7 +3,7 @@
 import _thread
 import logging
 import threading
-from typing import Any, Final
+from typing import Final
 
 from uploader.errors import SpoolError
 from uploader.spool.batches import Folder, SpooledBatch
@@ -107,7 +107,7 @@ class Engine:
 
     def stats(self) -> WorkerStats:
         """Everything, of this moment."""
-        sinks: tuple[Any, ...] = () if self.delivery is None else tuple(self.delivery.stats())
+        sinks = () if self.delivery is None else tuple(self.delivery.stats())
         encoded, sealed, sent = self.encoding.meter, self.sealing.meter, self.listener.meter
         return WorkerStats(
             counts=self.ledger.counts(),
@@ -123,9 +123,13 @@ class Engine:
             sent_bytes_per_s=sent.bytes_per_s,
             retries=sum(sink.retries for sink in sinks),
             concurrency=sum(sink.concurrency for sink in sinks),
-            restarts=sum(thread.restarts for thread in (self.reporting.thread, *self.threads)),
+            restarts=self._restarts(),
             untold_events=self.reporting.untold,
         )
+
+    def _restarts(self) -> int:
+        escapes = 0 if self.delivery is None else self.delivery.num_escapes
+        return escapes + sum(thread.restarts for thread in (self.reporting.thread, *self.threads))
 
     def abandon_after_fork(self) -> None:
         """Let go of what a forked child must not use: neither locks nor files nor sockets are the parent's."""

@@ -3,25 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
+from uploader.delivery.stats import SinkStats
 from uploader.sinks.base import Sink
 from uploader.spool.batches import Folder, SpooledBatch
 from uploader.worker.listening import Listener
-
-
-class SinkStats(Protocol):
-    """What is used of a sink's figures."""
-
-    @property
-    def name(self) -> str:
-        """The sink's name."""
-
-    @property
-    def retries(self) -> int:
-        """Requests that were or will be repeated."""
-
-    @property
-    def concurrency(self) -> int:
-        """Requests that may be in flight at once."""
 
 
 class Delivery(Protocol):
@@ -41,6 +26,10 @@ class Delivery(Protocol):
 
     def stats(self) -> Sequence[SinkStats]:
         """The figures of each sink."""
+
+    @property
+    def num_escapes(self) -> int:
+        """How often something was caught that should not have been."""
 
     def abandon_after_fork(self) -> None:
         """Forget everything, in a forked child: nothing may be sent twice, and no thread has come along."""

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from uploader.delivery.stats import SinkStats
 from uploader.worker.counts import Counts
-from uploader.worker.ports import SinkStats
 
 
 @dataclass(frozen=True, slots=True)

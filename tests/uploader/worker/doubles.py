@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.uploader.worker.handles import HOME, SINK
+from uploader.delivery.stats import SinkStats
 from uploader.errors import SpoolError, SpoolFullError
 from uploader.models import LineFormat, UploadReceipt
 from uploader.sealing import SealedBatch
@@ -95,11 +96,23 @@ class FakeFolder:
         self.abandoned = True
 
 
-@dataclass(frozen=True)
-class Figures:
-    name: str = SINK
-    retries: int = 0
-    concurrency: int = 8
+FIGURES = SinkStats(
+    name=SINK,
+    waiting_batches=0,
+    in_flight_batches=0,
+    stored_batches=0,
+    stored_records=0,
+    rejected_records=0,
+    resumed_batches=0,
+    resumed_records=0,
+    sent_bytes=0,
+    retries=0,
+    refusals=0,
+    concurrency=8,
+    paused_until=None,
+    paused_reason="",
+    stopped_reason="",
+)
 
 
 @dataclass
@@ -113,6 +126,7 @@ class FakeDelivery:
     started: threading.Event = field(default_factory=threading.Event)
     stopped: bool = False
     abandoned: bool = False
+    num_escapes: int = 0
     idle: threading.Event = field(default_factory=threading.Event)
 
     def start(self, run_id: str) -> None:
@@ -134,8 +148,8 @@ class FakeDelivery:
     def stop(self, timeout_s: float) -> None:
         self.stopped = True
 
-    def stats(self) -> list[Figures]:
-        return [Figures()]
+    def stats(self) -> list[SinkStats]:
+        return [FIGURES]
 
     def abandon_after_fork(self) -> None:
         self.abandoned = True
