@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -234,3 +235,38 @@ def test_a_spool_that_cannot_be_read(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for name in (["list"], ["show", "run"], ["export", "run", "-o", "-"], ["purge", "--all"]):
         assert command("spool", *name, "--spool", tmp_path / "file").code == 2
+
+
+def test_no_home_and_no_spool(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platformdirs.user_state_path", lambda *_, **__: Path("~/state"))
+    ran = command("spool", "list")
+    assert ran.code == 2
+    assert "--spool" in ran.err
+
+
+def test_what_cannot_be_listed(command: Command, spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    listdir = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: listdir(path) if path == spool else refuse(path))
+    ran = command("spool", "list", "--spool", spool)
+    assert ran.code == 0
+    assert "unreadable" in ran.out
+    assert "Permission denied" in ran.out
+    monkeypatch.setattr(os, "listdir", refuse)
+    ran = command("spool", "list", "--spool", spool)
+    assert ran.code == 1
+    assert "Permission denied" in ran.err
+
+
+def test_states(command: Command, spool: Path) -> None:
+    folder = opened(spool, "Qwen/1")
+    assert "in use" in command("spool", "list", "--spool", spool).out
+    folder.close()
+    for manifest in folder.path.glob("*.json"):
+        manifest.rename(manifest.with_name(f"{manifest.name}.part"))
+    assert "unfinished" in command("spool", "list", "--spool", spool).out
+    assert "it was being written" in " ".join(
+        command("spool", "show", "Qwen/1", "--spool", spool).out.replace("│", " ").split()
+    )

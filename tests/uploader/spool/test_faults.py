@@ -1,6 +1,7 @@
 """Full disks, disks that take nothing, other processes, forks."""
 
 import errno
+import gzip
 import os
 import subprocess
 import sys
@@ -113,6 +114,21 @@ def test_setting_aside_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     folder = opened(tmp_path)  # nothing is lost: it waits again
     assert [each.batch for each in folder.waiting()] == [spooled.batch]
     assert folder.take_problems() == []
+    folder.close()
+
+
+@pytest.mark.parametrize("room", [0, 100, 600_000, 600_500])
+def test_a_line_that_has_no_room_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    line = os.urandom(600_000)  # gzip makes nothing smaller of it
+    folder = opened(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", FullDisk(room).write)
+        with pytest.raises(SpoolFullError):
+            folder.set_aside_line(EPISODE, iter([line]), "too long")
+    assert names(folder.path) == []
+    folder.set_aside_line(EPISODE, iter([line]), "too long")
+    (data, _) = sorted((folder.path / "rejected").iterdir(), key=lambda path: path.suffix)
+    assert gzip.decompress(data.read_bytes()) == line
     folder.close()
 
 

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.uploader.spool.support import FILES, TRACES, content, seal
 from uploader.dividing import divide
 from uploader.errors import DamagedBatchError, SpoolError, SpoolFullError, SpoolLockedError
 from uploader.models import LineFormat
+from uploader.spool import pairs
 from uploader.spool.batches import Destination, Folder, SpooledBatch
 from uploader.spool.folder import DiskFolder
 from uploader.spool.room import SpoolLimits
@@ -356,4 +358,40 @@ def test_waiting_is_lazy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     folder.waiting()
     folder.waiting()
     assert len(opens) == 5
+    folder.close()
+
+
+def test_every_folder_of_a_run_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uploader.spool.names.MAX_FOLDERS", 2)
+    folders = [opened(tmp_path), opened(tmp_path)]
+    with pytest.raises(SpoolLockedError, match="all folders of run 'run' are in use"):
+        opened(tmp_path)
+    for folder in folders:
+        folder.close()
+
+
+def test_a_batch_that_nobody_waits_for_is_let_go(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    folder.add(EPISODE, seal(b"1\n"))
+    (entry,) = folder._shelf.index.entries()
+    assert entry.manifest is not None
+    pairs.rewrite(folder.path, replace(entry.manifest, waiting_for=(), acknowledged_by=(TRACES,)))
+    folder.close()
+    folder = opened(tmp_path)
+    assert (folder.waiting(), names(folder.path)) == ([], [])
+    folder.close()
+
+
+def test_another_batchs_manifest(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    for line in (b"1\n", b"2\n"):
+        folder.add(EPISODE, seal(line))
+    folder.close()
+    first, second = sorted(folder.path.glob("*.json"))
+    second.write_bytes(first.read_bytes())
+    folder = opened(tmp_path)
+    assert [each.seq for each in folder.waiting()] == [1]
+    (problem,) = folder.take_problems()
+    assert isinstance(problem, DamagedBatchError)
+    assert problem.num_records is None
     folder.close()

@@ -2,6 +2,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,11 @@ from tests.uploader.spool.killing import killed_after
 from tests.uploader.spool.support import FILES, TRACES, seal
 from uploader.errors import DamagedBatchError, SpoolError, SpoolLockedError
 from uploader.models import LineFormat
+from uploader.spool import pairs
 from uploader.spool.batches import Destination
 from uploader.spool.examine import State, examine
 from uploader.spool.folder import DiskFolder
+from uploader.spool.manifest import Manifest
 from uploader.spool.purging import purge
 from uploader.spool.room import SpoolLimits
 from uploader.spool.scan import leftovers, scan, scan_folder
@@ -216,3 +219,57 @@ def test_purging_killed_at_every_call(tmp_path: Path, monkeypatch: pytest.Monkey
         again.close()
         assert all(report.damaged == [] for report in scan(root))
     raise AssertionError("it never ends")
+
+
+def test_a_batch_that_is_being_set_aside_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for calls in range(100):
+        folder = opened(tmp_path / str(calls))
+        spooled = folder.add(EPISODE, seal(b"1\n", b"2\n"))
+        with killed_after(calls, monkeypatch) as killing:
+            folder.set_aside(spooled, "bad")
+        report = scan_folder(folder.path)
+        assert report.waiting.records + report.rejected.records == 2
+        assert report.damaged == []
+        folder.close()
+        if not killing.is_dead:
+            return
+    raise AssertionError("it never ends")
+
+
+def test_what_turns_out_to_be_for_another_is_let_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left(tmp_path, "run", OTHER_TEAM)
+    (manifest,) = (tmp_path / "run").glob("*.json")
+    manifest.rename(manifest.with_name(f"{manifest.name}.part"))  # as if killed before the last rename
+    assert closing(leftovers(tmp_path, TRACES)) == []
+    (report,) = scan(tmp_path)
+    assert (report.locked, report.unfinished, list(report.waiting_for)) == (False, [], [OTHER_TEAM])
+
+
+def test_a_folder_in_use_that_changes_while_it_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = opened(tmp_path)
+    spooled = [folder.add(EPISODE, seal(b"%d\n" % number)) for number in range(3)]
+    reports = examine(folder.path)
+    assert next(reports).name.seq == 1
+    for each in spooled[1:]:
+        folder.acknowledge(each, "traces")  # it was listed, and is gone now
+    assert list(reports) == []
+    read_manifest = pairs.read_manifest
+
+    def read_and_let_go(*arguments: Any) -> Manifest:
+        manifest = read_manifest(*arguments)
+        folder.acknowledge(spooled[0], "traces")
+        return manifest
+
+    monkeypatch.setattr(pairs, "read_manifest", read_and_let_go)
+    assert list(examine(folder.path)) == []
+    folder.close()
+
+
+def test_a_manifest_that_the_listing_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = opened(tmp_path)
+    folder.add(EPISODE, seal(b"1\n"))
+    listdir = os.listdir
+    # A listing is no snapshot: it may hold neither the old name nor the new one of a file that is just renamed.
+    monkeypatch.setattr(os, "listdir", lambda path: [name for name in listdir(path) if not name.endswith(".json")])
+    assert [report.state for report in examine(folder.path)] == [State.WAITING]
+    folder.close()
