@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from encoder.arguments import DumpArguments
 from encoder.gaps import watched
 from encoder.loop_turns import loop_turn
-from encoder.pacer import Pacer
+from encoder.pacer import Pacer, thread_pacer
 from encoder.splicer import splice, splice_into
 from encoder.turns import TURNS
 
@@ -33,7 +33,7 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     Raises:
         EncodeError: a value cannot be written; its `path` says which.
     """
-    pacer = Pacer()
+    pacer = thread_pacer()
     parts: list[bytes] = []
     with TURNS.turn() as turn:
         for _ in watched(splice_into(parts, model, dict(dump_arguments))):
@@ -42,6 +42,7 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     joined = b"".join(parts)  # releases the GIL by itself where it is long; of one part it is that
     for _ in watched(_let_go(parts)):
         pacer.pause_if_due()
+    pacer.leave()
     return joined
 
 
