@@ -6,7 +6,7 @@ STEP_S = 0.5
 """The middle of the first pause after a refusal without a `Retry-After`; each refusal in a row adds as much, up to
 `PLATEAU_S`, and again after `NUM_PATIENT` of them. Doubling would starve a producer that finds a busy service full a
 few times, since the others start at once what they have; one that is down is full for longer."""
-PLATEAU_S = 2.0
+PLATEAU_S = 1.0
 NUM_PATIENT = 20
 MOST_S = 30.0
 """The middle of the longest pause."""
@@ -32,7 +32,9 @@ def refusal_pause_s(failures: int, retry_after_s: float | None, jitter: float) -
         retry_after_s: its `Retry-After`, None when it did not say.
         jitter: a random number in [0, 1).
     """
-    if retry_after_s is not None:
-        return retry_after_s * (1.0 + SPREAD * jitter)
     middle_s = min(STEP_S * failures, PLATEAU_S) + STEP_S * max(0, failures - NUM_PATIENT)
-    return min(middle_s, MOST_S) * (0.5 + jitter)
+    own_s = min(middle_s, MOST_S) * (0.5 + jitter)
+    if retry_after_s is None:
+        return own_s
+    asked_s = retry_after_s * (1.0 + SPREAD * jitter)
+    return asked_s if retry_after_s >= STEP_S else max(asked_s, own_s)  # "0" is no wish to be hammered at

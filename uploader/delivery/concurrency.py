@@ -5,9 +5,10 @@ Rules:
 1. Until the first refusal every answer adds one; after it a whole window of answers adds one.
 2. Only a window that was full grows, and only while latency holds: the recent mean of answers of about this size is
    compared with a slowly moving one, so that a slower service is got used to, and a queue that builds up is not.
-3. A refusal halves the window, once for all requests that were under way: they met the same full service.
-4. Where it was refused, a window is held below for several times the pause that the refusal cost: with many producers
-   at one service most steps to that size are refused, and the pauses would be longer than the sending.
+3. A refusal or a failure halves the window, once for all requests that were under way: they met the same service.
+4. Below the size at which it was refused, a window is held for several times the pause that the refusal cost: with
+   many producers at one service most steps to that size are refused, and the pauses would be longer than the sending.
+   That a single request was refused says nothing about sizes.
 
 Nothing here knows clocks or requests: the time is an argument.
 """
@@ -22,6 +23,8 @@ _QUICK, _SLOW = 0.3, 0.03
 """The weight of one answer in each mean."""
 _PAUSES_APART = 8.0
 """How many pauses lie between two steps to a size that was refused."""
+_LONGEST_HOLD_S = 30.0
+"""Not longer, though: a service that was down is no fuller than before when it is back."""
 
 
 @dataclass
@@ -76,19 +79,30 @@ class Concurrency:
             self._size = min(self._size + step, self._most_at(now))
 
     def refused(self, started_at: float, now: float, pause_s: float) -> None:
-        """A request was refused, or had no answer.
+        """A request was refused, as there were too many.
 
         Args:
             started_at: when it was started.
             now: the time.
             pause_s: how long the sink pauses for it.
         """
+        size = self.limit
+        if self.failed(started_at, now) and size > 1:
+            self._refused_size = size
+            self._held_until = now + min(_PAUSES_APART * pause_s, _LONGEST_HOLD_S)
+
+    def failed(self, started_at: float, now: float) -> bool:
+        """A request had no answer, or none that tells; whether the window was halved for it.
+
+        Args:
+            started_at: when it was started.
+            now: the time.
+        """
         if started_at <= self._cut_at:
-            return
+            return False
         self._cut_at = now
-        self._refused_size = self.limit
-        self._held_until = now + _PAUSES_APART * pause_s
         self._size = max(1.0, self._size * _CUT)
+        return True
 
     def _most_at(self, now: float) -> float:
         if self._refused_size is None or now >= self._held_until:

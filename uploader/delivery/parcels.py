@@ -63,6 +63,10 @@ class Origin:
         self.extra_requests += 2
         return True
 
+    def give_back(self) -> None:
+        """It was not divided after all."""
+        self.extra_requests -= 2
+
 
 @dataclass(eq=False)
 class Parcel:

@@ -152,7 +152,9 @@ class SinkQueue(Generic[ParcelT]):
             How long the sink pauses from now.
         """
         self._count_failure(parcel, now)
-        delay_s = self._pause(parcel, now, refusal_pause_s(self.failures, retry_after_s, self._jitter()))
+        pause_s = refusal_pause_s(self.failures, retry_after_s, self._jitter())
+        self.concurrency.refused(self._under_way[parcel.key].started_at, now, pause_s)
+        delay_s = self._pause(now, pause_s)
         self._asked_to_wait = self._asked_to_wait or retry_after_s is not None
         self._end(parcel)
         self.put(parcel)
@@ -165,7 +167,8 @@ class SinkQueue(Generic[ParcelT]):
             How long the sink pauses from now.
         """
         self._count_failure(parcel, now)
-        delay_s = self._pause(parcel, now, failure_pause_s(self.failures, self._jitter()))
+        self.concurrency.failed(self._under_way[parcel.key].started_at, now)
+        delay_s = self._pause(now, failure_pause_s(self.failures, self._jitter()))
         self._end(parcel)
         own = self._own_failures[parcel.key] = self._own_failures.get(parcel.key, 0) + 1
         if own < _PATIENCE:
@@ -203,8 +206,7 @@ class SinkQueue(Generic[ParcelT]):
             self._failed_at = now
             self.failures += 1
 
-    def _pause(self, parcel: ParcelT, now: float, delay_s: float) -> float:
-        self.concurrency.refused(self._under_way[parcel.key].started_at, now, delay_s)
+    def _pause(self, now: float, delay_s: float) -> float:
         if now >= self.paused_until:
             self._asked_to_wait = False
         self.paused_until = max(self.paused_until, now + delay_s)

@@ -147,6 +147,7 @@ class Settlement:
 
     def _put_off(self, parcel: Parcel) -> None:
         parcel.division = None
+        parcel.origin.give_back()
         for name in parcel.waiting:
             self.lanes[name].put_off(parcel)
 

@@ -93,3 +93,31 @@ def test_answers_are_compared_with_those_of_their_own_size(small: int) -> None:
         window.answered(0.0, small, 0.05, full=False)
     answer(window, 10)
     assert window.limit == 8
+
+
+def test_a_failure_halves_the_window_but_holds_it_nowhere() -> None:
+    window = Concurrency(8)
+    answer(window, 6)
+    for now in (1.0, 2.0, 3.0):
+        window.failed(now - 0.5, now)
+    assert window.limit == 1
+    answer(window, 7, now=3.0)
+    assert window.limit == 8
+
+
+def test_a_window_is_held_for_half_a_minute_at_most() -> None:
+    window = Concurrency(8)
+    answer(window, 6)
+    window.refused(0.5, 1.0, 60.0)
+    answer(window, 100, now=30.9)
+    assert window.limit == 7
+    answer(window, 100, now=31.0)
+    assert window.limit == 8
+
+
+def test_the_refusal_of_a_single_request_holds_nothing() -> None:
+    window = Concurrency(8)
+    for now in (1.0, 2.0, 40.0):
+        window.refused(now - 0.5, now, 1.0)
+    answer(window, 50, now=40.0)
+    assert window.limit == 8
