@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from uploader.options import RecordHook, UploadArguments
     from uploader.retry import Sleep
     from uploader.runs import Run, RunReport, init
+    from uploader.sinks.traces import TracesSink
+    from uploader.worker.stats import WorkerReport, WorkerStats
+    from uploader.worker.worker import UploadWorker
 
 __all__ = [
     "APIError",
@@ -120,16 +123,31 @@ __all__ = [
     "TraceSummary",
     "TraceTooLargeError",
     "TracesClient",
+    "TracesSink",
     "TransportError",
     "UnauthorizedError",
     "UploadArguments",
     "UploadReceipt",
+    "UploadWorker",
     "UploaderError",
     "ValidationRejectedError",
+    "WorkerReport",
+    "WorkerStats",
     "init",
 ]
 
-_MODULES = ("errors", "models", "options", "retry", "client", "async_client", "runs")
+_MODULES = (
+    "errors",
+    "models",
+    "options",
+    "retry",
+    "client",
+    "async_client",
+    "sinks.traces",
+    "runs",
+    "worker.stats",
+    "worker.worker",
+)
 """Where the names are, the quickest to import first."""
 
 

@@ -62,12 +62,16 @@ NAMES = {
     "TraceSummary",
     "TraceTooLargeError",
     "TracesClient",
+    "TracesSink",
     "TransportError",
     "UnauthorizedError",
     "UploadArguments",
     "UploadReceipt",
+    "UploadWorker",
     "UploaderError",
     "ValidationRejectedError",
+    "WorkerReport",
+    "WorkerStats",
     "init",
 }
 

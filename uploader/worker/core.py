@@ -68,7 +68,7 @@ class Worker:
         Raises:
             TypeError: it was given a single record.
         """
-        if isinstance(records, _SINGLE):
+        if type(records) is not list and isinstance(records, _SINGLE):
             raise TypeError(f"records must be a sequence of records, not one {type(records).__name__}: give [record]")
         engine = self._engine
         reason = engine.intake.put(records, line_format, prepare or self._settings.prepare)
