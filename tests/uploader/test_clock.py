@@ -24,3 +24,4 @@ async def test_an_async_sleep_too() -> None:
 def test_time_and_chance() -> None:
     assert Clock().now().tzinfo is UTC
     assert 0 <= Clock().jitter() < 1
+    assert Clock().monotonic() <= Clock().monotonic()

@@ -17,6 +17,7 @@ def test_fake_time_passes_at_once_and_only_inside() -> None:
         asyncio.run(clock.asleep(1800, asyncio.Event()))
         assert clock.now() - start == timedelta(hours=1.5)
         assert clock.sleeps == [3600, 1800]
+        assert clock.monotonic() == 5400
     assert type(get_clock()) is Clock
 
 

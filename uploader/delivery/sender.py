@@ -136,14 +136,17 @@ class Sender:
     def stop(self, timeout_s: float) -> bool:
         """Start nothing more; give what is under way until shortly before the time is up, then cancel it.
 
+        Another call only waits.
+
         Returns:
             Whether the thread has ended. One that is stuck is left behind; it is a daemon.
         """
-        self._stopping = True
+        if not self._stopping:
+            self._stop_timeout_s = timeout_s
+            self._stopping = True
+            self._call(self._set_stop)
         if self._loop is None:
             return True
-        self._stop_timeout_s = timeout_s
-        self._call(self._set_stop)
         return self._ended.wait(timeout_s)
 
     def stats(self) -> list[SinkStats]:
