@@ -125,7 +125,10 @@ class Closing:
             engine.keeper.close()
             closed.set()
 
-        threading.Thread(target=close, name="uploader close", daemon=True).start()
+        try:
+            threading.Thread(target=close, name="uploader close", daemon=True).start()
+        except RuntimeError:  # the interpreter ends, and takes no new thread
+            close()
         self._bounded(lambda: closed.wait(_CLOSE_S))
         if engine.begun:
             self._bounded(lambda: engine.reporting.end(_CLOSE_S))

@@ -125,7 +125,9 @@ class Worker:
             self._current_closing.hurry()
 
     def _report_now(self) -> WorkerReport:
-        return WorkerReport(self.stats, getattr(self._engine.keeper.disk, "path", None))
+        stats = self.stats
+        is_left = stats.counts.spooled or stats.counts.in_flight or stats.counts.rejected
+        return WorkerReport(stats, getattr(self._engine.keeper.disk, "path", None) if is_left else None)
 
     @property
     def stats(self) -> WorkerStats:
@@ -135,7 +137,6 @@ class Worker:
     def after_fork(self) -> None:
         """Begin anew, in a forked child."""
         was_closed = self._closed.is_set()
-        self._engine.abandon_after_fork()
         self._engine = Engine(self._settings)
         self._begin_empty()
         if was_closed:

@@ -3,12 +3,14 @@
 import _thread
 import logging
 import threading
+import time
 from typing import Final
 
 from uploader.errors import SpoolError
 from uploader.spool.batches import Folder, SpooledBatch
 from uploader.worker import encoding, leftovers, sealing
 from uploader.worker.events import SpoolDamaged, SpoolUnavailable, WorkerEvent
+from uploader.worker.forks import begin_anew_after_fork
 from uploader.worker.handover import Handover
 from uploader.worker.intake import Intake
 from uploader.worker.keeping import Keeper
@@ -23,6 +25,8 @@ from uploader.worker.supervision import Supervised
 logger = logging.getLogger(__name__)
 
 REPORTER: Final = "uploader reports"
+
+_START_AGAIN_S: Final = 0.5
 
 
 class Engine:
@@ -57,6 +61,7 @@ class Engine:
         )
         self.begun = False
         self._first = threading.Lock()  # taken by whoever begins, and never let go
+        begin_anew_after_fork(self)
 
     def tell(self, event: WorkerEvent) -> None:
         """Report an event."""
@@ -97,13 +102,24 @@ class Engine:
             self.keeper.open()
         except SpoolError as error:
             self.tell(SpoolUnavailable(error))
-        self.reporting.thread.start()
+        self._start_thread(self.reporting.thread)
         if self.keeper.disk is not None:
             self.leftovers.take_in(self.keeper.disk)  # before anything of this run is in it
         if self.delivery is not None:
             self.delivery.start(self.settings.run_id)
         for thread in self.threads:
-            thread.start()
+            self._start_thread(thread)
+
+    @staticmethod
+    def _start_thread(thread: Supervised) -> None:
+        """Start a thread, as soon as the system has one to give."""
+        while True:
+            try:
+                thread.start()
+                break
+            except RuntimeError:
+                logger.exception("The thread %s could not be started, and will be tried again", thread.name)
+                time.sleep(_START_AGAIN_S)
 
     def stats(self) -> WorkerStats:
         """Everything, of this moment."""
@@ -131,7 +147,7 @@ class Engine:
         escapes = 0 if self.delivery is None else self.delivery.num_escapes
         return escapes + sum(thread.restarts for thread in (self.reporting.thread, *self.threads))
 
-    def abandon_after_fork(self) -> None:
+    def after_fork(self) -> None:
         """Let go of what a forked child must not use: neither locks nor files nor sockets are the parent's."""
         if self.delivery is not None:
             self.delivery.abandon_after_fork()

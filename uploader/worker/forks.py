@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Forked(Protocol):
-    """Something that a child must begin anew."""
+    """Something that a child must begin anew, or let go of."""
 
     def after_fork(self) -> None:
-        """Begin anew. The child has one thread, and any lock may be held for ever."""
+        """Do so. The child has one thread, and any lock may be held for ever."""
 
 
 _known: "weakref.WeakSet[Forked]" = weakref.WeakSet()

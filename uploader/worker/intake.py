@@ -30,18 +30,30 @@ Prepare: TypeAlias = Callable[[Any], Any]
 
 
 class Submission:
-    """Records that were submitted together, the taken ones gone."""
+    """Records that were submitted together."""
 
-    __slots__ = ("at_s", "estimate", "line_format", "prepare", "records")
+    __slots__ = ("_records", "_taken", "at_s", "estimate", "line_format", "prepare")
 
     def __init__(
-        self, records: deque[Any], line_format: LineFormat, prepare: Prepare | None, guess: Estimate, at_s: float
+        self, records: list[Any], line_format: LineFormat, prepare: Prepare | None, guess: Estimate, at_s: float
     ) -> None:
-        self.records = records
+        self._records = records
+        self._taken = 0
         self.line_format = line_format
         self.prepare = prepare
         self.estimate = guess
         self.at_s = at_s
+
+    def take(self) -> Any:
+        """The next record, which is not held here any more."""
+        record, self._records[self._taken] = self._records[self._taken], None
+        self._taken += 1
+        return record
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all were taken."""
+        return self._taken == len(self._records)
 
 
 class Entry:
@@ -57,7 +69,7 @@ class Entry:
     __slots__ = ("estimate", "held", "line_format", "prepare")
 
     def __init__(self, submission: Submission) -> None:
-        self.held = [submission.records.popleft()]
+        self.held = [submission.take()]
         self.line_format = submission.line_format
         self.prepare = submission.prepare
         self.estimate = submission.estimate
@@ -92,11 +104,12 @@ class Intake:
 
     def put(self, records: Sequence[Any], line_format: LineFormat, prepare: Prepare | None = None) -> str | None:
         """Queue all of some records, or none; why not, if so."""
+        records = list(records)  # the caller may change the list, but not the records
         count = len(records)
         if not count:
             return None
         guess = estimate(records)
-        submission = Submission(deque(records), line_format, prepare, guess, self._clock())
+        submission = Submission(records, line_format, prepare, guess, self._clock())
         ledger = self._ledger
         with ledger.lock:
             reason = self._obstacle(count, guess)
@@ -181,7 +194,7 @@ class Intake:
             self._current = item
         submission = self._current
         entry = Entry(submission)
-        if not submission.records:
+        if submission.is_empty:
             self._current = None
         self._count(submission.estimate, -1)
         self._ledger.take()

@@ -72,7 +72,7 @@ class WorkerReport:
 
     Attributes:
         stats: the last ones.
-        spool: the folder that holds what was not sent and what was set aside; None without one.
+        spool: the folder that holds what was not sent and what was set aside; None if there is no such record.
     """
 
     stats: WorkerStats

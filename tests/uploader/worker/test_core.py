@@ -210,6 +210,34 @@ def test_a_single_record_is_no_sequence(records: Any) -> None:
         Bench().worker.submit(records)
 
 
+def test_the_caller_may_go_on_with_its_list() -> None:
+    bench = Bench(deal=hold)
+    gated = Gated()
+    records: list[Any] = [gated, b"1", b"2"]
+    bench.worker.submit(records)
+    records.clear()
+    gated.gate.set()
+    assert bench.worker.flush(TIMEOUT_S)
+    assert lines_of(bench) == [b"{}", b"1", b"2"]
+
+
+def test_threads_that_cannot_be_started_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uploader.worker.engine._START_AGAIN_S", 0.0)
+    bench = Bench()
+    failures = [RuntimeError("can't start new thread")] * 3
+    start = threading.Thread.start
+
+    def failing(thread: threading.Thread) -> None:
+        if failures and thread.name.startswith("uploader"):
+            raise failures.pop()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", failing)
+    bench.worker.submit([b"{}"])
+    assert bench.worker.flush(TIMEOUT_S)
+    assert failures == []
+
+
 def test_settings_that_cannot_be_used() -> None:
     for option in ("max_queued_records", "max_queued_bytes", "max_in_flight"):
         unusable: dict[str, Any] = {option: 0}

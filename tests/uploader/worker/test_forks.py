@@ -167,9 +167,17 @@ def test_a_child_closes_without_its_parent_s_records() -> None:
     in_child(work)
 
 
-def test_a_worker_that_is_gone_is_not_begun_anew() -> None:
-    Bench().worker.close(0)
-    in_child(lambda: None)
+def test_of_a_worker_that_is_gone_but_at_work_the_child_holds_nothing() -> None:
+    bench = Bench(deal=hold)
+    bench.worker.submit([b"1"])
+    assert bench.worker.flush(TIMEOUT_S)
+    del bench.worker
+
+    def work() -> None:
+        assert bench.disk.abandoned
+        assert [delivery.abandoned for delivery in bench.deliveries] == [True]
+
+    in_child(work)
 
 
 def log_in_a_process(number: int) -> tuple[int, int]:

@@ -73,6 +73,7 @@ def test_everything_is_stored_once_and_nothing_is_left(tmp_path: Path, in_memory
     assert worker.flush(TIMEOUT_S)
     report = worker.close(TIMEOUT_S)
     assert report.is_complete
+    assert report.spool is None
     assert sorted(service.lines) == sorted([episode.to_json(), episode.traces[0].to_json()])
     assert report.stats.counts == Counts(submitted=2, stored=2)
     assert report.stats.sinks[0].stored_records == 2
@@ -144,6 +145,17 @@ def test_a_refused_key_keeps_everything_and_is_said_once(tmp_path: Path, caplog:
     until(lambda: worker.stats.sinks[0].stopped_reason)
     assert worker.close(TIMEOUT_S).stats.counts == Counts(submitted=3, spooled=3)
     assert [record.levelname for record in caplog.records].count("ERROR") == 1
+
+
+def test_where_nothing_is_said_the_spool_is_in_the_platform_s_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uploader.worker.worker.default_spool", lambda: tmp_path / "there")
+    worker = UploadWorker([TracesSink(Config("key", URL), transport=Service(503).transport)], run_id="a/b")
+    worker.submit(numbers(1))
+    report = worker.close(0.3)
+    assert report.spool is not None
+    assert report.spool.parent == tmp_path / "there"
 
 
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
