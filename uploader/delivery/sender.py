@@ -105,7 +105,8 @@ class Sender:
     def _unsettled(self) -> Iterator[Parcel]:
         stopped = {name for name, lane in self._lanes.items() if lane.stopped is not None}
         parcels = list(self._settlement.parcels.values())
-        return (parcel for parcel in parcels if not parcel.resumed and not parcel.waiting <= stopped)
+        # One that waits for no sink is just leaving its folder.
+        return (each for each in parcels if not each.resumed and not (each.waiting and each.waiting <= stopped))
 
     @property
     def _is_idle(self) -> bool:

@@ -221,6 +221,28 @@ def test_a_receipt_that_cannot_be_noted_counts_as_stored(monkeypatch: pytest.Mon
         assert delivery.listener.events[-1] == ("stored", 1, "test", True)
 
 
+def test_a_batch_is_waited_for_until_it_has_left_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached, go = threading.Event(), threading.Event()
+
+    with Delivery(ScriptedSink()) as delivery:
+        acknowledge = delivery.folder.acknowledge
+
+        def slow(*args: Any) -> bool:
+            reached.set()
+            assert go.wait(30)
+            return acknowledge(*args)
+
+        monkeypatch.setattr(delivery.folder, "acknowledge", slow)
+        delivery.offer(lines(1))
+        delivery.sender.start("run")
+        assert reached.wait(30)
+        assert delivery.sender.waiting() == 1
+        assert not delivery.sender.wait_idle(0.0)
+        go.set()
+        assert delivery.sender.wait_idle(FOREVER_S)
+        assert delivery.folder.waiting() == []
+
+
 def test_a_listener_that_fails_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: Any) -> None:
         raise ZeroDivisionError
