@@ -17,7 +17,6 @@ from typing import Final
 from uploader.worker.barriers import Barrier
 from uploader.worker.counts import Counts
 from uploader.worker.engine import Engine
-from uploader.worker.events import Dropped
 
 NO_TIME: Final = "there was no time left at the end"
 
@@ -63,7 +62,7 @@ class Closing:
             self._bounded(lambda: self._wait(self._last.wait, self._reserve_s))
             self._seal_at_once()
             self._send()
-        counts = self._freeze()
+        counts = engine.ledger.freeze(NO_TIME)
         self._let_go()
         if self._interrupt is not None:
             raise self._interrupt
@@ -108,13 +107,6 @@ class Closing:
         if delivery is not None:
             self._bounded(lambda: self._wait(delivery.wait_idle))
             self._bounded(lambda: delivery.stop(_STOP_S))
-
-    def _freeze(self) -> Counts:
-        before = self._engine.ledger.counts().dropped
-        counts = self._engine.ledger.freeze(NO_TIME)
-        if counts.dropped > before:
-            self._engine.tell(Dropped(counts.dropped - before, NO_TIME))
-        return counts
 
     def _let_go(self) -> None:
         engine = self._engine

@@ -10,7 +10,6 @@ from uploader.models import LineFormat
 from uploader.worker.barriers import Barrier
 from uploader.worker.closing import Closing
 from uploader.worker.engine import Engine
-from uploader.worker.events import Dropped
 from uploader.worker.forks import begin_anew_after_fork
 from uploader.worker.intake import Prepare
 from uploader.worker.settings import WorkerSettings
@@ -74,8 +73,6 @@ class Worker:
         reason = engine.intake.put(records, line_format, prepare or self._settings.prepare)
         if not engine.begun:
             engine.begin()
-        if reason is not None:
-            engine.tell(Dropped(len(records), reason))
         return reason is None
 
     def flush(self, timeout_s: float | None = None) -> bool:

@@ -43,7 +43,7 @@ class Engine:
         self.settings = settings
         self.ledger = Ledger()
         self.intake = Intake(self.ledger, settings.max_queued_records, settings.max_queued_bytes)
-        self.reporting = Reporting(settings.on_event, REPORTER)
+        self.reporting = Reporting(settings.on_event, REPORTER, self.ledger.dropped_reasons)
         self.keeper = Keeper(settings.open_folder, settings.new_memory(), self._trouble, self._damage)
         self.leftovers = Leftovers(settings.find_leftovers, self._adopt, self.tell, self._damage)
         self.listener = Listener(self.ledger, self.tell, self.keeper.made_room)

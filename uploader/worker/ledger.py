@@ -136,6 +136,11 @@ class Ledger:
                     self._drop(rest, reason)
             return self.counts()
 
+    def dropped_reasons(self) -> dict[str, int]:
+        """The dropped records by reason."""
+        with self.lock:
+            return dict(self._dropped_reasons)
+
     def counts(self) -> Counts:
         """All counts, of one moment."""
         with self.lock:

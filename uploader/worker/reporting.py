@@ -1,8 +1,12 @@
-"""A thread that logs warnings and calls the user's hook, so that neither holds up anybody who works or logs."""
+"""A thread that logs warnings and calls the user's hook, so that neither holds up anybody who works or logs.
+
+It looks by itself for what was dropped: to tell it would cost the producers, thousands of times a second, more than all
+else that they do.
+"""
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final, TypeAlias
@@ -19,7 +23,7 @@ Hook: TypeAlias = Callable[[WorkerEvent], object]
 _MAX_WAITING: Final = 10_000
 """The most events that wait for a slow hook; those beyond are not told."""
 
-_LOOK_EVERY_S: Final = 1.0
+_LOOK_EVERY_S: Final = 0.25
 
 
 class Reporting:
@@ -28,12 +32,22 @@ class Reporting:
     Args:
         hook: the user's.
         name: the thread's name.
+        dropped: how many records were dropped so far, by reason.
         clock: seconds that only ever grow.
     """
 
-    def __init__(self, hook: Hook | None, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        hook: Hook | None,
+        name: str,
+        dropped: Callable[[], Mapping[str, int]] = dict,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._hook = hook
         self._clock = clock
+        self._dropped = dropped
+        self._told_dropped: Mapping[str, int] = {}
+        self._look_at_s = 0.0
         self._events: SimpleQueue[WorkerEvent | None] = SimpleQueue()
         self._complaints = Complaints()
         self._hook_failed = False
@@ -59,10 +73,17 @@ class Reporting:
                 if event is None:
                     break
                 self._report(event)
-            self._say_due()
-        self._say_due(all_of_them=True)
+            if self._clock() >= self._look_at_s:
+                self._look()
+                self._look_at_s = self._clock() + _LOOK_EVERY_S
+        self._look(all_of_them=True)
 
-    def _say_due(self, *, all_of_them: bool = False) -> None:
+    def _look(self, *, all_of_them: bool = False) -> None:
+        """Report what was dropped since the last time, and what is due to be said."""
+        before, self._told_dropped = self._told_dropped, self._dropped()
+        for reason, records in self._told_dropped.items():
+            if records > before.get(reason, 0):
+                self._report(Dropped(records - before.get(reason, 0), reason))
         for text in self._complaints.due(self._clock(), all_of_them=all_of_them):
             logger.warning("%s", text)
 

@@ -39,6 +39,17 @@ def test_thousands_of_drops_make_two_warnings(caplog: pytest.LogCaptureFixture) 
     ]
 
 
+def test_what_was_dropped_is_looked_up_and_told_in_sum() -> None:
+    dropped = {"full": 3}
+    seen: list[Any] = []
+    reports = Reporting(seen.append, "reports", lambda: dict(dropped))
+    reports.thread.start()
+    until(lambda: seen)
+    dropped |= {"full": 7, "closed": 1}
+    reports.end(TIMEOUT_S)
+    assert seen == [Dropped(3, "full"), Dropped(4, "full"), Dropped(1, "closed")]
+
+
 def test_each_kind_has_its_words(caplog: pytest.LogCaptureFixture) -> None:
     reports = started()
     reports.tell(Rejected(1, "too long", "line 3 is 70 MB"))
