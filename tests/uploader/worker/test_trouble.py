@@ -105,16 +105,16 @@ def test_an_offer_that_fails_leaves_the_batch_on_disk() -> None:
 
 
 def test_while_the_disk_is_full_the_pace_of_sending_is_the_bound() -> None:
-    bench = Bench(deal=hold, memory=2, max_queued_records=1, new_sealer=lambda: Sealer(max_lines=1))
+    bench = Bench(deal=hold, memory=2, new_sealer=lambda: Sealer(max_lines=1))
     bench.disk.max_batches = 0
-    until(lambda: not bench.worker.submit([b"{}"]))
-    until(lambda: len(bench.memory.all) == 2 and not bench.worker.submit([b"{}"]))
-    accepted = bench.counts.submitted - bench.counts.dropped
+    bench.worker.submit([b"{}"] * 6)
+    until(lambda: (bench.counts.spooled, bench.counts.encoding) == (2, 4))
+    asked = len(bench.memory.all)
     for folder, spooled in list(bench.delivery.offered):
         bench.delivery.store(folder, spooled)
-    until(lambda: bench.counts.spooled == 2)
+    until(lambda: (bench.counts.spooled, bench.counts.encoding, bench.counts.stored) == (2, 2, 2))
+    assert (asked, len(bench.memory.all)) == (2, 4)
     bench.disk.max_batches = 1000
+    until(lambda: bench.counts.spooled == 4)
+    assert len(bench.disk.all) == 2
     assert bench.worker.flush(0.2) is False  # what is in memory is neither on disk nor stored
-    until(lambda: bench.counts.spooled == accepted - 2)
-    counts = bench.counts
-    assert (counts.stored, counts.total) == (2, counts.submitted)
