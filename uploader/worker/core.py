@@ -42,6 +42,7 @@ class Worker:
         self._closing = threading.Lock()  # taken by whoever closes, and never let go
         self._closed = threading.Event()
         self._current_closing: Closing | None = None
+        self._closing_thread = 0
         self._report: WorkerReport | None = None
 
     def submit(
@@ -94,7 +95,8 @@ class Worker:
     def close(self, timeout_s: float = DEFAULT_CLOSE_TIMEOUT_S) -> WorkerReport:
         """Send what there is, keep the rest on disk, and end. It takes less than a second more than it is given.
 
-        Called again, it returns the same report.
+        Called again, it returns the same report; called by a signal handler that interrupted it, the figures of that
+        moment, and the interrupted call hurries.
 
         Args:
             timeout_s: how long it may take.
@@ -105,14 +107,19 @@ class Worker:
         Raises:
             KeyboardInterrupt: Ctrl-C came; what there was is sealed and kept all the same.
         """
+        if self._closing_thread == threading.get_ident():  # a signal handler that interrupted `close`
+            self.hurry()
+            return self._report or self._report_now()
         if not self._closing.acquire(blocking=False):
             self._closed.wait(timeout_s + _WAIT_FOR_CLOSER_S)
             return self._report or self._report_now()
         self._current_closing = Closing(self._engine, timeout_s)
+        self._closing_thread = threading.get_ident()
         try:
             self._current_closing.run()
         finally:
             self._report = self._report_now()
+            self._closing_thread = 0
             self._closed.set()
         return self._report
 

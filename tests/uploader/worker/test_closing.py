@@ -215,3 +215,19 @@ def test_a_close_can_be_hurried_from_elsewhere() -> None:
     bench.worker.hurry()
     thread.join(TIMEOUT_S)
     assert reports[0].stats.counts == Counts(submitted=1, spooled=1)
+
+
+def test_a_signal_handler_that_interrupts_a_close_may_close() -> None:
+    bench = Bench(deal=hold)
+    bench.worker.submit([b"1"])
+    assert bench.worker.flush(TIMEOUT_S)
+    inner: list[Any] = []
+
+    def wait_idle(timeout_s: float) -> bool:
+        if not inner:  # as a handler would, in the thread that waits
+            inner.append(bench.worker.close(TIMEOUT_S))
+        return threading.Event().wait(timeout_s)
+
+    bench.delivery.wait_idle = wait_idle  # type: ignore[method-assign]
+    report = bench.worker.close(100 * TIMEOUT_S)
+    assert report.stats.counts == inner[0].stats.counts == Counts(submitted=1, spooled=1)
