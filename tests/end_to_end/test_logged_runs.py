@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -131,7 +132,7 @@ def test_what_an_offline_run_kept_is_sent_by_the_next_one(receiver: ReceiverProc
     offline.log_episodes(logged)
     report = offline.finish()
     assert (report.counts.spooled, report.counts.stored, report.counts.dropped) == (4, 0, 0)
-    assert report.resume_command == f"uploader spool resume --spool {spool} --url {receiver.url}"
+    assert report.resume_command == f"uploader spool resume --spool {spool} --url {receiver.url} --team-id team"
     assert list(spool.rglob("*.jsonl.gz"))
 
     online = init(receiver.url, spool, kind="eval", lifecycle="local", id="online")
@@ -140,6 +141,22 @@ def test_what_an_offline_run_kept_is_sent_by_the_next_one(receiver: ReceiverProc
     report = online.finish()
     assert (report.counts.submitted, report.counts.stored) == (1, 1)
     assert stored(receiver.url, logged) == under(EvalRunInfo(id="offline"), logged)
+    assert not list(spool.rglob("*.jsonl.gz"))
+
+
+def test_the_command_that_a_report_names(
+    receiver: ReceiverProcess, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = episodes(35, 3)
+    with init(receiver.url, spool, kind="eval", mode="offline", id="resumed") as run:
+        run.log_episodes(logged)
+    command = run.finish().resume_command
+    assert command is not None
+    monkeypatch.setenv("PRIME_API_KEY", KEY)
+    arguments = [sys.executable, "-m", *shlex.split(command)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert stored(receiver.url, logged) == under(EvalRunInfo(id="resumed"), logged)
     assert not list(spool.rglob("*.jsonl.gz"))
 
 

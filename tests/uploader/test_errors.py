@@ -19,6 +19,8 @@ MADE = [
     errors.SpoolFullError("p", "r"),
     errors.SpoolLockedError("p", "r"),
     errors.DamagedBatchError("p", "r", 3),
+    errors.RunError("r", "why"),
+    errors.RunFinishedError("r", "why"),
     errors.RedirectError("m", status_code=302, location="https://there"),
     errors.RetryableAPIError("m", status_code=503, code="c", retry_after=1.5),
     *(

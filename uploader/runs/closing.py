@@ -41,7 +41,8 @@ class RunParts:
         identity: what its records are given.
         log: where metrics are on disk; None for nowhere.
         spool: the folder of all runs; None for none.
-        url: the service's address, where it is not the configured one.
+        url: the service's address, None for the configured one.
+        team: likewise the team.
     """
 
     lifecycle: Lifecycle
@@ -51,6 +52,7 @@ class RunParts:
     log: MetricsLog | None = None
     spool: Path | None = None
     url: str | None = None
+    team: str | None = None
     kept_metrics: int = 0
     lost_metrics: int = 0
     problem: str | None = None
@@ -72,7 +74,9 @@ class RunParts:
             status=status,
             counts=counts,
             spool=self.folder,
-            resume_command=resume_command(self.spool, self.url) if waits and self.spool is not None else None,
+            resume_command=resume_command(self.spool, self.url, self.team)
+            if waits and self.spool is not None
+            else None,
             lost_metrics=self.lost_metrics + self.metrics.failed + self.metrics.dropped,
             kept_metrics=self.kept_metrics,
             metrics_path=self.log.path if self.log is not None and self.log.rows else None,

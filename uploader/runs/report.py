@@ -75,12 +75,14 @@ def stopped_sinks(stats: WorkerStats) -> str:
     return ", ".join(f"the sink {name} is stopped: {reason}" for name, reason in reasons.items() if reason)
 
 
-def resume_command(spool: Path, url: str | None) -> str:
+def resume_command(spool: Path, url: str | None, team: str | None) -> str:
     """The command that sends what a spool holds.
 
     Args:
         spool: the spool.
-        url: the service's address, where it is not the configured one.
+        url: the service's address, None for the configured one.
+        team: likewise the team.
     """
-    command = ["uploader", "spool", "resume", "--spool", str(spool)]
-    return shlex.join([*command, "--url", url] if url else command)
+    options = {"--spool": str(spool), "--url": url, "--team-id": team}
+    given = [part for name, value in options.items() if value is not None for part in (name, value)]
+    return shlex.join(["uploader", "spool", "resume", *given])

@@ -138,8 +138,9 @@ def init(
     metrics = MetricsQueue(known.deliver, "uploader-metrics")
     if choices.mode != "disabled":
         metrics.start()
-    url = None if base_url is None else settings.base_url
-    parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool, url)
+    parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool)
+    parts.url = None if base_url is None else settings.base_url
+    parts.team = None if team_id is None else settings.team_id
     return Run(parts, spec.kind, choices.mode, choices.on_error, choices.finish_timeout_s)
 
 

@@ -1,5 +1,6 @@
 """Runs without the user's settings, each finished before the next test."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.uploader.runs.support import FakeWorker
-from uploader.runs import exits, start
+from uploader.runs import Run, exits, start
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +19,12 @@ def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     yield
     for run in list(exits._open.values()):
+        assert isinstance(run, Run)
+        run._parts.metrics.close(0)
         exits.forget(run)
+    for thread in threading.enumerate():
+        if thread.name.startswith("uploader"):
+            thread.join(2)
 
 
 @pytest.fixture

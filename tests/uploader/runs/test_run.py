@@ -28,14 +28,14 @@ def spool(tmp_path: Path) -> Path:
 
 
 def init(spool: Path, **arguments: Any) -> uploader.Run:
-    return uploader.init(**{"api_key": KEY, "team_id": "team", "id": "run", "spool": spool, **arguments})
+    return uploader.init(**{"api_key": KEY, "id": "run", "spool": spool, **arguments})
 
 
 def on_platform(spool: Path, script: list[Any], **arguments: Any) -> tuple[uploader.Run, ScriptedTransport]:
     kind = arguments.setdefault("kind", "train")
     opening = TRAINING if kind == "train" else EVALUATION
     transport = ScriptedTransport([opening, *script])
-    run = init(spool, id=None, model="m", base_url="http://p", transport=transport, **arguments)
+    run = init(spool, id=None, model="m", team_id="team", base_url="http://p", transport=transport, **arguments)
     return run, transport
 
 
@@ -387,7 +387,7 @@ def test_ctrl_c_while_finishing(worker: FakeWorker, spool: Path) -> None:
     assert requests(transport) == []
     report = run.finish()
     assert report.problem == "interrupted"
-    assert report.resume_command == f"uploader spool resume --spool {spool} --url http://p"
+    assert report.resume_command == f"uploader spool resume --spool {spool} --url http://p --team-id team"
 
 
 def test_finishing_inside_of_finishing(worker: FakeWorker, spool: Path) -> None:
@@ -474,6 +474,7 @@ def test_a_forked_child_logs_but_leaves_closing_to_its_parent(worker: FakeWorker
 
 def test_a_child_that_leaves_is_no_failure(worker: FakeWorker, spool: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = init(spool)
+    run._parts.metrics.close(0)  # no thread comes along
     run.after_fork()
     run.update_summary({"a": 1})
     run.finish_at_exit()
