@@ -8,7 +8,7 @@ Rules:
 3. A refusal or a failure halves the window, once for all requests that were under way: they met the same service.
 4. Below the size at which it was refused, a window is held for several times the pause that the refusal cost: with
    many producers at one service most steps to that size are refused, and the pauses would be longer than the sending.
-   That a single request was refused says nothing about sizes.
+   The first refusal, which ends a growth by leaps, holds nothing, nor does that of a single request.
 
 Nothing here knows clocks or requests: the time is an argument.
 """
@@ -88,8 +88,9 @@ class Concurrency:
         """
         size = self.limit
         if self.failed(started_at, now) and size > 1:
+            if self._refused_size is not None:
+                self._held_until = now + min(_PAUSES_APART * pause_s, _LONGEST_HOLD_S)
             self._refused_size = size
-            self._held_until = now + min(_PAUSES_APART * pause_s, _LONGEST_HOLD_S)
 
     def failed(self, started_at: float, now: float) -> bool:
         """A request had no answer, or none that tells; whether the window was halved for it.

@@ -60,10 +60,19 @@ def test_after_a_refusal_a_whole_window_of_answers_adds_one() -> None:
     assert window.limit == 5
 
 
-def test_a_size_that_was_refused_is_not_tried_again_for_some_pauses() -> None:
+def test_the_first_refusal_only_ends_the_growth_by_leaps() -> None:
     window = Concurrency(8)
     answer(window, 2)
     window.refused(0.5, 1.0, 2.0)
+    answer(window, 100, now=1.0)
+    assert window.limit == 8
+
+
+def test_a_size_that_was_refused_is_not_tried_again_for_some_pauses() -> None:
+    window = Concurrency(8)
+    answer(window, 6)
+    window.refused(0.0, 0.5, 2.0)
+    window.refused(0.6, 1.0, 2.0)
     answer(window, 100, now=16.9)
     assert window.limit == 3
     answer(window, 100, now=17.0)
@@ -108,9 +117,10 @@ def test_a_failure_halves_the_window_but_holds_it_nowhere() -> None:
 def test_a_window_is_held_for_half_a_minute_at_most() -> None:
     window = Concurrency(8)
     answer(window, 6)
-    window.refused(0.5, 1.0, 60.0)
+    window.refused(0.0, 0.5, 60.0)
+    window.refused(0.6, 1.0, 60.0)
     answer(window, 100, now=30.9)
-    assert window.limit == 7
+    assert window.limit == 3
     answer(window, 100, now=31.0)
     assert window.limit == 8
 

@@ -62,7 +62,7 @@ def test_a_refused_item_is_the_first_to_start_after_the_pause_that_was_asked_for
     assert queue.wake_at(1.0) is None  # the window is one, and one is under way
     store(queue, 1, 2.0)
     assert queue.wake_at(2.0) == 10.0
-    assert start_all(queue, 10.0) == [0]
+    assert start_all(queue, 10.0)[0] == 0
 
 
 def test_what_is_under_way_goes_on_during_a_pause_and_does_not_end_it() -> None:
