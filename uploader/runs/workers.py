@@ -2,27 +2,19 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import httpx
 
 from uploader.config import Config
-from uploader.delivery.sender import Sender
 from uploader.errors import ConfigurationError, SpoolError
-from uploader.limits import MAX_IN_FLIGHT
 from uploader.models import LineFormat
-from uploader.sinks.base import Sink
 from uploader.sinks.traces import TracesSink
-from uploader.spool.folder import DiskFolder
-from uploader.spool.memory import MemoryFolder
-from uploader.spool.scan import leftovers
-from uploader.worker.core import Worker
 from uploader.worker.counts import Counts
-from uploader.worker.listening import Listener
-from uploader.worker.settings import WorkerSettings
 from uploader.worker.stats import WorkerReport, WorkerStats
+from uploader.worker.worker import UploadWorker
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +61,7 @@ def open_worker(
     choices: WorkerChoices,
     *,
     must_have_spool: bool,
-) -> Worker:
+) -> UploadWorker:
     """A worker for one run.
 
     Args:
@@ -84,18 +76,6 @@ def open_worker(
         SpoolError: the spool cannot be used, and must be.
     """
     sink = TracesSink(config, transport=transport)
-    settings = _settings(mode, sink, choices)
-    try:
-        return Worker(settings)
-    except SpoolError as error:
-        if must_have_spool or mode == "offline":
-            raise
-        logger.warning("Run %s keeps what is not sent in memory alone: %s", choices.run_id, error)
-        return Worker(replace(settings, open_folder=None, find_leftovers=tuple))
-
-
-def _settings(mode: str, sink: Sink, choices: WorkerChoices) -> WorkerSettings:
-    destination, run_id, root = sink.destination, choices.run_id, choices.spool
     limits = {
         name: value
         for name in ("max_queued_records", "max_queued_bytes", "max_in_flight")
@@ -104,18 +84,21 @@ def _settings(mode: str, sink: Sink, choices: WorkerChoices) -> WorkerSettings:
     for name, value in limits.items():
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigurationError(name, f"it must be a whole number, 1 or more, not {value!r}")
-    kept_at_once = limits.get("max_in_flight", MAX_IN_FLIGHT)
-    return WorkerSettings(
-        sinks=(sink,),
-        new_delivery=_sender if mode == "online" else None,
-        open_folder=None if root is None else lambda: DiskFolder.open(root, run_id, [destination]),
-        new_memory=lambda: MemoryFolder(run_id, [destination], max_batches=kept_at_once),
-        run_id=run_id,
-        on_event=choices.on_event,
-        find_leftovers=tuple if root is None or mode == "offline" else lambda: leftovers(root, destination),
-        **limits,
-    )
 
+    def worker(spool: Path | None) -> UploadWorker:
+        return UploadWorker(
+            [sink],
+            run_id=choices.run_id,
+            spool=spool,
+            on_event=choices.on_event,
+            offline=mode == "offline",
+            **limits,
+        )
 
-def _sender(sinks: Sequence[Sink], max_in_flight: int, listener: Listener) -> Sender:
-    return Sender(sinks, max_in_flight=max_in_flight, listener=listener)
+    try:
+        return worker(choices.spool)
+    except SpoolError as error:
+        if must_have_spool or mode == "offline":
+            raise
+        logger.warning("Run %s keeps what is not sent in memory alone: %s", choices.run_id, error)
+        return worker(None)
