@@ -86,6 +86,8 @@ class Worker:
             Whether it is. What was dropped or set aside is not waited for.
         """
         engine = self._engine
+        if engine.ledger.queued:
+            engine.begin()  # where the first record could not
         if not engine.begun:
             return engine.ledger.queued == 0
         barrier = Barrier()

@@ -1,9 +1,8 @@
 """All that a worker has in one process: queues, threads, locks. A forked child gets a new one."""
 
-import _thread
 import logging
 import threading
-import time
+from collections.abc import Callable
 from typing import Final
 
 from uploader.errors import SpoolError
@@ -25,15 +24,13 @@ from uploader.worker.supervision import Supervised
 logger = logging.getLogger(__name__)
 
 REPORTER: Final = "uploader reports"
-
-_START_AGAIN_S: Final = 0.5
+OPENER: Final = "uploader opening"
 
 
 class Engine:
     """The worker's parts, put together.
 
-    Its threads are started by the first record: `begin` only asks for a thread that starts the others, as starting one
-    waits until it runs.
+    Its threads are started by the first record.
 
     Args:
         settings: the worker's.
@@ -55,10 +52,14 @@ class Engine:
             handover, self.ledger, self.keeper, self._offer, self.tell, self._more_comes, settings.new_sealer
         )
         self.threads = (
-            Supervised(encoding.THREAD, self.encoding.work, self.encoding.clean_up),
-            Supervised(sealing.THREAD, self.sealing.work, self.sealing.clean_up),
-            Supervised(leftovers.THREAD, self.leftovers.work, self.leftovers.clean_up),
+            Supervised(encoding.THREAD, self._once_open(self.encoding.work), self.encoding.clean_up),
+            Supervised(sealing.THREAD, self._once_open(self.sealing.work), self.sealing.clean_up),
+            Supervised(leftovers.THREAD, self._once_open(self.leftovers.work), self.leftovers.clean_up),
+            Supervised(OPENER, self._open, self._opening_failed),
         )
+        self._to_start = [*self.threads, self.reporting.thread]
+        self._opened = threading.Event()
+        self._said = False
         self.begun = False
         self._first = threading.Lock()  # taken by whoever begins, and never let go
         begin_anew_after_fork(self)
@@ -87,39 +88,48 @@ class Engine:
         return not self.intake.is_empty or self.encoding.is_busy
 
     def begin(self) -> None:
-        """Have the threads started, unless they are; it waits for nothing."""
+        """Start the threads, unless they are started; it waits for nothing.
+
+        All of them at once: from 3.12 on, none can be started once the interpreter ends, and what was submitted just
+        before is still encoded and kept then.
+        """
         if self.begun or not self._first.acquire(blocking=False):
             return
         try:
-            _thread.start_new_thread(self._start, ())
+            while self._to_start:
+                self._to_start[-1].start()
+                self._to_start.pop()
             self.begun = True
-        except RuntimeError:  # no thread to be had now: the next call tries again
-            logger.exception("The worker's threads could not be started")
+        except RuntimeError as error:  # no thread to be had now: the next call tries again
+            if not self._said:
+                self._said = True
+                logger.error("The worker's threads cannot be started: %s", error)
             self._first.release()
 
-    def _start(self) -> None:
+    def _open(self) -> None:
+        """The work of a short-lived thread: what waits for a disk, or for another thread."""
+        try:
+            if self.delivery is not None:
+                self.delivery.start(self.settings.run_id)
+        except RuntimeError as error:  # the interpreter ends, and takes no new thread: batches are kept
+            logger.error("Nothing can be sent: %s", error)
         try:
             self.keeper.open()
         except SpoolError as error:
             self.tell(SpoolUnavailable(error))
-        self._start_thread(self.reporting.thread)
         if self.keeper.disk is not None:
             self.leftovers.take_in(self.keeper.disk)  # before anything of this run is in it
-        if self.delivery is not None:
-            self.delivery.start(self.settings.run_id)
-        for thread in self.threads:
-            self._start_thread(thread)
+        self._opened.set()
 
-    @staticmethod
-    def _start_thread(thread: Supervised) -> None:
-        """Start a thread, as soon as the system has one to give."""
-        while True:
-            try:
-                thread.start()
-                break
-            except RuntimeError:
-                logger.exception("The thread %s could not be started, and will be tried again", thread.name)
-                time.sleep(_START_AGAIN_S)
+    def _once_open(self, work: Callable[[], None]) -> Callable[[], None]:
+        def work_then() -> None:
+            self._opened.wait()
+            work()
+
+        return work_then
+
+    def _opening_failed(self, error: BaseException) -> None:
+        self._opened.set()
 
     def stats(self) -> WorkerStats:
         """Everything, of this moment."""

@@ -15,6 +15,7 @@ from uploader.sealing import Sealer
 from uploader.worker.counts import Counts
 from uploader.worker.events import Dropped, Spooled, Stored
 from uploader.worker.intake import TOO_MANY_RECORDS
+from uploader.worker.supervision import Supervised
 
 
 def test_records_are_sealed_spooled_and_stored() -> None:
@@ -148,11 +149,11 @@ def test_without_a_spool_a_flush_waits_until_all_is_stored() -> None:
 
 def test_a_worker_without_records_has_no_threads() -> None:
     bench = Bench()
-    before = threading.active_count()
+    before = set(threading.enumerate())
     assert bench.worker.flush(0)
     assert not bench.delivery.started.is_set()
     assert bench.worker.close(0).is_complete
-    assert threading.active_count() == before
+    assert {thread.name for thread in set(threading.enumerate()) - before} <= {"uploader close"}
     assert bench.disk.closed.is_set()
 
 
@@ -222,20 +223,33 @@ def test_the_caller_may_go_on_with_its_list() -> None:
 
 
 def test_threads_that_cannot_be_started_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("uploader.worker.engine._START_AGAIN_S", 0.0)
     bench = Bench()
-    failures = [RuntimeError("can't start new thread")] * 3
-    start = threading.Thread.start
+    outcomes = iter([False, True, False, True, True, False])
+    start = Supervised.start
 
-    def failing(thread: threading.Thread) -> None:
-        if failures and thread.name.startswith("uploader"):
-            raise failures.pop()
+    def failing(thread: Supervised) -> None:
+        if not next(outcomes, True):
+            raise RuntimeError("can't start new thread")
         start(thread)
 
-    monkeypatch.setattr(threading.Thread, "start", failing)
-    bench.worker.submit([b"{}"])
+    monkeypatch.setattr(Supervised, "start", failing)
+    for _ in range(3):
+        assert bench.worker.submit([b"{}"])
+        assert not bench.worker._engine.begun
     assert bench.worker.flush(TIMEOUT_S)
-    assert failures == []
+    assert bench.counts.stored == 3
+    assert bench.worker.stats.restarts == 0
+
+
+def test_a_worker_whose_threads_cannot_be_started_says_what_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(thread: Supervised) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    bench = Bench()
+    monkeypatch.setattr(Supervised, "start", failing)
+    assert bench.worker.submit([b"{}"])
+    assert not bench.worker.flush(TIMEOUT_S)
+    assert bench.worker.close(TIMEOUT_S).stats.counts.dropped == 1
 
 
 def test_settings_that_cannot_be_used() -> None:

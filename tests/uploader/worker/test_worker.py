@@ -221,3 +221,20 @@ def test_what_a_flush_confirmed_survives_a_kill_and_is_sent_once(tmp_path: Path,
     assert worker.close(TIMEOUT_S).is_complete
     assert set(numbers(confirmed)) <= set(service.lines)
     assert len(service.lines) == len(set(service.lines))
+
+
+EXITS = """
+import atexit, sys
+from pathlib import Path
+from tests.uploader.worker.test_worker import Service, new
+worker = new(Service(), Path(sys.argv[1]))
+atexit.register(lambda: print(worker.close(20).stats.counts.dropped))
+worker.submit([b"1", b"2"])
+"""
+
+
+def test_what_was_submitted_just_before_the_exit_is_not_lost(tmp_path: Path) -> None:
+    child = subprocess.run(
+        [sys.executable, "-c", EXITS, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (child.stdout.strip(), child.returncode) == ("0", 0)
