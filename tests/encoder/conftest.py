@@ -1,11 +1,12 @@
 """Runs what is compared with the oracle once with the fast paths, and again with them switched off.
 
 That is every test of a module that imports `assert_same`, and every test marked `every_path`; those that are marked
-`fast_paths` look at the fast paths themselves and run with them alone; those that are marked `planned` leave out the
-way that has no plans.
+`planned` leave out the way that has no plans. All others look at the fast paths themselves and run with them alone.
 """
 
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FunctionType
 
 import pytest
@@ -18,8 +19,6 @@ from tests.encoder.ways import ALL_FAST, COLUMN_WAYS, DUMPED, WAYS, Way
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Ask for each way that a test is to be run."""
     node = metafunc.definition
-    if node.get_closest_marker("fast_paths"):
-        return
     if node.get_closest_marker("every_path") or hasattr(metafunc.module, "assert_same"):
         ways: tuple[Way, ...] = COLUMN_WAYS if "columns" in metafunc.module.__name__ else WAYS
         if node.get_closest_marker("planned"):
@@ -34,8 +33,20 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     test = request.function
     if found is not ALL_FAST and getattr(test, "is_hypothesis_test", False):
         share_examples(test, found, monkeypatch)
-    with PATHS.only(**found.switches):
+    with PATHS.only(**found.switches), measured_as(found):
         yield found
+
+
+@contextmanager
+def measured_as(way: Way) -> Iterator[None]:
+    """Have coverage, where it is measured, tell the ways apart."""
+    coverage = sys.modules.get("coverage")
+    measuring = coverage and coverage.Coverage.current()
+    if measuring:
+        measuring.switch_context(way.name)
+    yield
+    if measuring:
+        measuring.switch_context("")
 
 
 def share_examples(test: FunctionType, way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
