@@ -13,6 +13,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, field_serializer
 
 from encoder import EncodeError, Episode, ModelCall, Trace, Usage
+from encoder.arguments import DumpArguments
 from encoder.encode import aiter_json, iter_json, to_json
 from encoder.splicer import splice
 from encoder.synthetic import synthetic_episode
@@ -268,7 +269,10 @@ class Leaf(BaseModel):
         return 1
 
 
-def test_a_dict_that_grows_while_pydantic_dumps_it_is_an_error_with_a_path(capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("arguments", "path"), [({}, "$.values"), ({"round_trip": True}, "$")])
+def test_a_dict_that_grows_while_pydantic_dumps_it_is_an_error_with_a_path(
+    arguments: DumpArguments, path: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     model = Panicking(values={})
 
     def grow() -> None:
@@ -276,6 +280,6 @@ def test_a_dict_that_grows_while_pydantic_dumps_it_is_an_error_with_a_path(capfd
 
     model.values.update({-1.0: Leaf(grow=grow), -2.0: 2})
     with pytest.raises(EncodeError, match="dictionary changed size") as caught:
-        to_json(model)
-    assert caught.value.path == "$.values"
+        to_json(model, **arguments)
+    assert caught.value.path == path
     assert "panicked" in capfd.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, Field, PlainSerializer, computed_field
 
 from encoder.columns import FloatColumn, IntColumn
+from encoder.writers.base import MAX_WEIGHT
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
 
@@ -57,6 +58,8 @@ def test_what_is_held_goes_out_between_fields_and_items() -> None:
     assert_same(ManyTexts())
     assert_same(ManyComputed())
     assert_same(Shouting(texts=[TEXT] * 9))
+    for length in range(MAX_WEIGHT - 70, MAX_WEIGHT + 2, 7):  # which a call's worth is filled by
+        assert_same(ManyTexts(b="x" * length))
 
 
 class Either(BaseModel):

@@ -62,3 +62,8 @@ def test_depth_is_counted(container: type) -> None:
     assert written(tree) == orjson.dumps(tree)
     with pytest.raises((TooDeepError, Unwritable)):
         written([tree])
+
+
+def test_keys_that_are_no_text_weigh_nothing_where_pydantic_has_seen_them() -> None:
+    assert weigh({1: 2, "k": 3}, 1000) == weigh({"": 2, "k": 3}, 1000)
+    assert weigh({1: 2, "k": 3}, 1000, strict=True) == FOREIGN
