@@ -1,11 +1,12 @@
-"""What the encoder is to reach, and how far it is from there; shown, never asserted."""
+"""What is to be reached, and how far it is from there; shown, never asserted."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.results import Results, Row
+from benchmarks.run_bounds import run_verdicts
+from benchmarks.verdicts import Verdict
 from benchmarks.ways import OURS
 
 P99_LIMIT_MS: Final = 1.5
@@ -24,30 +25,6 @@ def plain_limit(tokens: int) -> float:
 def orjson_limit(tokens: int) -> float:
     """The limit of CPU time against orjson alone."""
     return 2.0 if tokens <= 40 else 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A bound, the value that comes closest to it or goes farthest beyond, and where that was.
-
-    Attributes:
-        what: the quantity.
-        limit: with its unit.
-        value: the worst of those measured, with its unit.
-        where: for which benchmark.
-        excess: how many times the limit it is.
-    """
-
-    what: str
-    limit: str
-    value: str
-    where: str
-    excess: float
-
-    @property
-    def is_met(self) -> bool:
-        """Whether it was kept everywhere."""
-        return self.excess <= 1.0
 
 
 def verdicts(results: Results) -> list[Verdict]:
@@ -80,6 +57,7 @@ def verdicts(results: Results) -> list[Verdict]:
         _worst(
             "models of others", results.of("others"), lambda row: row.info["ratios"]["plain"], lambda row: OTHERS_LIMIT
         ),
+        *run_verdicts(results),
     ]
     return [verdict for verdict in found if verdict is not None]
 

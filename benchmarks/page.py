@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from benchmarks import plots
-from benchmarks.bounds import Verdict, verdicts
+from benchmarks import plots, run_plots
+from benchmarks.bounds import verdicts
 from benchmarks.cells import Table
 from benchmarks.results import Results
+from benchmarks.run_tables import RUN_TABLES
 from benchmarks.tables import (
     cpu_table,
     memory_table,
@@ -17,7 +18,9 @@ from benchmarks.tables import (
     stall_table,
     upload_table,
 )
+from benchmarks.verdicts import Verdict
 from benchmarks.ways import OURS, WAYS
+from benchmarks.worker_tables import submit_table, worker_table
 
 _STYLE = Path(__file__).with_name("report.css")
 
@@ -73,7 +76,15 @@ def page(results: Results) -> str:
             "Sealing and uploading",
             "SHA-256 and gzip of encoded lines, and whole episodes to a service in the same process.",
             plots.upload_plots(results),
-            [seal_table(results), upload_table(results)],
+            [seal_table(results), upload_table(results), submit_table(results), worker_table(results)],
+        ),
+        _section(
+            "Whole runs",
+            "Episodes of production sizes from submit to the service, beside the released prime-runs 0.1.4: "
+            "what became of them, and how fast they get there.",
+            run_plots.run_plots(results),
+            [table(results) for table in RUN_TABLES],
+            run_plots.LEGEND,
         ),
     ]
     return _document("".join(sections), results)

@@ -10,6 +10,12 @@ TOKENS_PER_NODE: Final = (40, 900, 8000)
 MEMORY_SIZES_MB: Final = (8.4, 35.0, 133.0)
 LARGE_MEMORY_SIZES_MB: Final = (1000.0,)
 
+LOGGED_EPISODES: Final = (40, 1000)
+CLOSE_TIMEOUTS_S: Final = (5.0, 30.0)
+THROUGHPUT_EPISODES: Final = (8, 40)
+KILLS: Final = (10, 100)
+"""Of whole runs: by default, and the whole size."""
+
 _ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 3}
 _ROUNDS_OF_LARGE: Final = 3
 _RUNS_OF_SLOW_WAYS: Final = 3
@@ -51,3 +57,23 @@ class Settings:
         if way == "plain":
             return 1
         return self.runs if self.large else min(self.runs, _RUNS_OF_SHAPES)
+
+    @property
+    def logged_episodes(self) -> int:
+        """How many episodes a whole run logs."""
+        return LOGGED_EPISODES[self.large]
+
+    @property
+    def close_timeout_s(self) -> float:
+        """How long it may take to close such a run: 30 s are what both uploaders have by default."""
+        return CLOSE_TIMEOUTS_S[self.large]
+
+    @property
+    def throughput_episodes(self) -> int:
+        """How many episodes the slow ways upload each round."""
+        return THROUGHPUT_EPISODES[self.large]
+
+    @property
+    def kills(self) -> int:
+        """How many processes are killed."""
+        return KILLS[self.large]

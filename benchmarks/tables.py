@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.bounds import verdicts
 from benchmarks.cells import Table, milliseconds, size, stall_cell
 from benchmarks.results import Results, Row
+from benchmarks.run_tables import RUN_TABLES
 from benchmarks.ways import OURS, WAYS
 from benchmarks.worker_tables import submit_table, worker_table
 
@@ -22,6 +23,7 @@ def tables(results: Results) -> list[Table]:
         upload_table(results),
         submit_table(results),
         worker_table(results),
+        *(table(results) for table in RUN_TABLES),
         bound_table(results),
     )
     return [table for table in all_tables if table.rows]

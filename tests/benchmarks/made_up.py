@@ -18,7 +18,7 @@ STALL |= {
 
 def made_up_output() -> dict[str, Any]:
     """A whole output."""
-    infos = [*_cpu(), *_stalls(), *_shapes(), *_memory(), *_others(), *_uploads()]
+    infos = [*_cpu(), *_stalls(), *_shapes(), *_memory(), *_others(), *_uploads(), *_runs()]
     return {
         "benchmarks": [
             {"name": f"test[{number}]", "extra_info": info | STALL, "stats": {"median": 0.5}}
@@ -109,4 +109,42 @@ def _uploads() -> list[dict[str, Any]]:
         },
         {"kind": "seal_worker", "bytes": 10_000_000, "compressed_bytes": 2_000_000},
         {"kind": "upload", "client": "8 in flight, gzip 1", "bytes": 70_000_000, "requests": 8},
+    ]
+
+
+def _runs() -> list[dict[str, Any]]:
+    logged = {"episodes": 40, "bytes": 300_000_000, "logged_s": 1.5, "p50_us": 9.0, "p99_us": 31.0, "worst_us": 700.0}
+    kept = {"stored": 30, "spooled": 10, "set_aside": 0, "lost": 0, "peak_bytes": 90_000_000}
+    lost = {"stored": 30, "spooled": 0, "set_aside": 0, "lost": 10, "peak_bytes": 400_000_000}
+    said = {"said_to_be_stored": 499, "said_to_be_lost": 0}
+    return [
+        {"kind": "run", "side": "unstall", "scenario": "one burst"} | logged | kept,
+        {"kind": "run", "side": "prime-runs", "scenario": "one burst"} | logged | lost,
+        {
+            "kind": "throughput",
+            "bytes": 90_000_000,
+            "mb_per_s": {"unstall": 300.0, "prime-runs": 20.0, "node at a time": 50.0},
+            "ratios": {"prime-runs": 15.0, "node at a time": 6.0},
+        },
+        {"kind": "poison", "side": "unstall", "episodes": 500, "stored": 499, "set_aside": 1, "lost": 0} | said,
+        {
+            "kind": "kills",
+            "side": "unstall",
+            "kills": 10,
+            "killed_resumes": 1,
+            "confirmed": 90,
+            "stored": 99,
+            "lost": 1,
+            "doubled": 0,
+            "unexplained": 0,
+        },
+        {
+            "kind": "outage",
+            "side": "prime-runs",
+            "episodes": 350,
+            "outage_s": 600.0,
+            "stored": 50,
+            "spooled": 0,
+            "lost": 300,
+        },
     ]

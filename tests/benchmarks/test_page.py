@@ -36,8 +36,8 @@ class Tags(HTMLParser):
 def test_the_page_has_every_section_and_needs_nothing_else(results: Results) -> None:
     seen = Tags()
     seen.feed(page(results))
-    assert seen.tags.count("section") == 8
-    assert seen.tags.count("svg") >= 8
+    assert seen.tags.count("section") == 9
+    assert seen.tags.count("svg") >= 12
     assert seen.addresses == []
     assert "script" not in seen.tags
     assert "url(" not in page(results)
@@ -71,11 +71,22 @@ def test_attributes_are_named_in_pythons_way() -> None:
 
 def test_verdicts_name_the_worst(results: Results) -> None:
     found = {verdict.what: verdict for verdict in verdicts(results)}
-    assert len(found) == 9
+    assert len(found) == 22
     assert found["CPU, / plain"].is_met
     assert not found["memory, iter_json"].is_met
     assert found["memory, iter_json"].value == "5.00 MB"
     assert found["memory, iter_json"].where == "35 MB, iter_json, control 0.7/0.8"
+
+
+def test_verdicts_on_whole_runs_are_about_ours(results: Results) -> None:
+    found = {verdict.what: verdict for verdict in verdicts(results)}
+    assert found["runs, lost"].is_met
+    assert found["runs, memory"].value == "90 MB"
+    assert not found["runs, × prime-runs"].is_met
+    assert found["runs, × node at a time"].is_met
+    assert not found["SIGKILL, lost"].is_met
+    assert found["SIGKILL, lost"].where == "10 kills"
+    assert "outage, lost" not in found
 
 
 def test_writes_its_files(results: Results, tmp_path: Path) -> None:
