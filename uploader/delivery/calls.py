@@ -40,9 +40,19 @@ class DaemonCalls:
         done.add_done_callback(self._pending.discard)
         self._jobs.put(partial(_run, loop, done, partial(function, *args, **kwargs)))
         if self._num_threads < min(len(self._pending), self._max_threads):
-            self._num_threads += 1
-            threading.Thread(target=_work, args=(self._jobs,), name=self._name, daemon=True).start()
+            self._start_thread()
         return await asyncio.shield(done)
+
+    def _start_thread(self) -> None:
+        try:
+            threading.Thread(target=_work, args=(self._jobs,), name=self._name, daemon=True).start()
+        except RuntimeError:  # at the interpreter's exit Python 3.12 starts no thread
+            if not self._num_threads:
+                job = self._jobs.get()
+                assert job is not None  # noqa: S101 - it was just put
+                job()
+        else:
+            self._num_threads += 1
 
     async def wait_idle(self) -> None:
         """Return once no call of this loop is running or waiting."""

@@ -1,8 +1,10 @@
 """Blocking work with a limit of time: in a daemon thread, which nobody waits for longer, nor the interpreter's exit."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 import httpx
@@ -30,6 +32,52 @@ class _Call(Generic[T]):
             self.ended.set()
 
 
+class _Standby:
+    """A daemon thread that waits for work: at the interpreter's exit Python 3.12 starts no others."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin without a thread, as in a process that was just forked."""
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._is_ready = False
+
+    def ready(self) -> None:
+        """Start the thread, unless it waits already."""
+        if not self._is_ready:
+            self._is_ready = True
+            threading.Thread(target=self._work, args=(self._jobs,), name="uploader-standby", daemon=True).start()
+
+    def run(self, job: Callable[[], None]) -> None:
+        """Have something done there; here, if there is no such thread."""
+        if self._is_ready:
+            self._jobs.put(job)
+        else:
+            job()
+
+    def _work(self, jobs: "SimpleQueue[Callable[[], None]]") -> None:
+        while True:
+            jobs.get()()
+
+
+_standby = _Standby()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_standby.forget)
+
+
+def be_ready_for_exit() -> None:
+    """Have calls with a limit of time work at the interpreter's exit, too."""
+    _standby.ready()
+
+
+def _start(job: Callable[[], None], name: str) -> None:
+    try:
+        threading.Thread(target=job, name=name, daemon=True).start()
+    except RuntimeError:  # no thread can be started: the interpreter exits
+        _standby.run(job)
+
+
 def within(timeout_s: float | None, function: Callable[[threading.Event], T], name: str) -> T:
     """Call a function in a thread of its own, and wait so long for it.
 
@@ -43,7 +91,7 @@ def within(timeout_s: float | None, function: Callable[[threading.Event], T], na
         BaseException: what the function raises.
     """
     call = _Call(function)
-    threading.Thread(target=call.run, name=name, daemon=True).start()
+    _start(call.run, name)
     try:
         ended = call.ended.wait(timeout_s)
     finally:

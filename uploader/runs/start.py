@@ -16,6 +16,7 @@ from uploader.clock import get_clock
 from uploader.config import DEFAULT_URL, Config, load_config
 from uploader.errors import APIError, ConfigurationError, RunError
 from uploader.runs.arguments import usable_seconds
+from uploader.runs.background import be_ready_for_exit
 from uploader.runs.closing import RunParts
 from uploader.runs.identity import Identity, RunKind
 from uploader.runs.lifecycle import Courier, Lifecycle, LocalLifecycle, PlatformLifecycle, open_on_platform
@@ -138,6 +139,7 @@ def init(
     metrics = MetricsQueue(known.deliver, "uploader-metrics")
     if choices.mode != "disabled":
         metrics.start()
+        be_ready_for_exit()
     parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool)
     parts.url = None if base_url is None else settings.base_url
     parts.team = None if team_id is None else settings.team_id

@@ -23,7 +23,7 @@ def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
         run._parts.metrics.close(0)
         exits.forget(run)
     for thread in threading.enumerate():
-        if thread.name.startswith("uploader"):
+        if thread.name in ("uploader-metrics", "uploader-finish"):
             thread.join(2)
 
 

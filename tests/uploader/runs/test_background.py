@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from uploader.runs import background
 from uploader.runs.background import BlockingTransport, blocking_transport, in_daemon, within
 from uploader.testing import ScriptedTransport
 
@@ -33,6 +34,23 @@ def test_what_takes_too_long_is_told_and_left() -> None:
 
 def test_it_is_a_daemon() -> None:
     assert within(10, lambda stop: threading.current_thread().daemon, "test")
+
+
+def test_where_no_thread_can_be_started_the_one_that_waits_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    standby = background._Standby()
+    monkeypatch.setattr(background, "_standby", standby)
+    be_ready = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert within(10, lambda stop: threading.current_thread(), "test") is threading.current_thread()
+    monkeypatch.setattr(threading.Thread, "start", be_ready)
+    background.be_ready_for_exit()
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert within(10, lambda stop: threading.current_thread().name, "test") == "uploader-standby"
+    standby.forget()
+    assert within(10, lambda stop: threading.current_thread(), "test") is threading.current_thread()
 
 
 async def test_an_event_loop_goes_on_meanwhile() -> None:
