@@ -1,13 +1,15 @@
 """All that a worker has in one process: queues, threads, locks. A forked child gets a new one."""
 
+import _thread
 import logging
 import threading
+import time
 from collections.abc import Callable
 from typing import Final
 
 from uploader.errors import SpoolError
 from uploader.spool.batches import Folder, SpooledBatch
-from uploader.worker import encoding, leftovers, sealing
+from uploader.worker import encoding, leftovers, sealing, starting
 from uploader.worker.events import SpoolDamaged, SpoolUnavailable, WorkerEvent
 from uploader.worker.forks import begin_anew_after_fork
 from uploader.worker.handover import Handover
@@ -26,11 +28,14 @@ logger = logging.getLogger(__name__)
 REPORTER: Final = "uploader reports"
 OPENER: Final = "uploader opening"
 
+_START_AGAIN_S: Final = 0.5
+
 
 class Engine:
     """The worker's parts, put together.
 
-    Its threads are started by the first record.
+    Its threads are started by the first record: `begin` only asks for a thread that starts the others, as starting one
+    waits until it runs.
 
     Args:
         settings: the worker's.
@@ -57,8 +62,7 @@ class Engine:
             Supervised(leftovers.THREAD, self._once_open(self.leftovers.work), self.leftovers.clean_up),
             Supervised(OPENER, self._open, self._opening_failed),
         )
-        self._to_start = [*self.threads, self.reporting.thread]
-        self._opened = threading.Event()
+        self._started, self._opened = threading.Event(), threading.Event()
         self._said = False
         self.begun = False
         self._first = threading.Lock()  # taken by whoever begins, and never let go
@@ -88,23 +92,32 @@ class Engine:
         return not self.intake.is_empty or self.encoding.is_busy
 
     def begin(self) -> None:
-        """Start the threads, unless they are started; it waits for nothing.
-
-        All of them at once: from 3.12 on, none can be started once the interpreter ends, and what was submitted just
-        before is still encoded and kept then.
-        """
+        """Have the threads started, unless they are; it waits for nothing."""
         if self.begun or not self._first.acquire(blocking=False):
             return
+        starting.begins(self._started)
         try:
-            while self._to_start:
-                self._to_start[-1].start()
-                self._to_start.pop()
+            _thread.start_new_thread(self._start, ())
             self.begun = True
         except RuntimeError as error:  # no thread to be had now: the next call tries again
-            if not self._said:
-                self._said = True
-                logger.error("The worker's threads cannot be started: %s", error)
+            self._cannot_start(error)
             self._first.release()
+
+    def _start(self) -> None:
+        for thread in (*self.threads, self.reporting.thread):
+            while True:
+                try:
+                    thread.start()
+                    break
+                except RuntimeError as error:
+                    self._cannot_start(error)
+                    time.sleep(_START_AGAIN_S)
+        starting.has_begun(self._started)
+
+    def _cannot_start(self, error: RuntimeError) -> None:
+        if not self._said:
+            self._said = True
+            logger.error("The worker's threads cannot be started now: %s", error)
 
     def _open(self) -> None:
         """The work of a short-lived thread: what waits for a disk, or for another thread."""
@@ -159,6 +172,7 @@ class Engine:
 
     def after_fork(self) -> None:
         """Let go of what a forked child must not use: neither locks nor files nor sockets are the parent's."""
+        starting.forget()
         if self.delivery is not None:
             self.delivery.abandon_after_fork()
         for folder in (self.keeper.disk, *self.leftovers.folders):

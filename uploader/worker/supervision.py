@@ -1,6 +1,5 @@
 """Threads that do not die silently: what escapes one is logged and counted, and its work begins again."""
 
-import _thread
 import logging
 import threading
 from collections.abc import Callable
@@ -35,15 +34,14 @@ class Supervised:
         self._again = threading.Event()  # never set: a wait that tests can see
 
     def start(self) -> None:
-        """Begin, without waiting until it has begun. The interpreter's exit does not wait for the thread.
+        """Begin. The interpreter's exit does not wait for the thread.
 
         Raises:
             RuntimeError: there is no thread to be had.
         """
-        _thread.start_new_thread(self._run, ())
+        threading.Thread(target=self._run, name=self.name, daemon=True).start()
 
     def _run(self) -> None:
-        threading.current_thread().name = self.name
         pause_s = _FIRST_PAUSE_S
         while True:
             try:

@@ -164,6 +164,10 @@ def hold(delivery: FakeDelivery, folder: Folder, spooled: SpooledBatch) -> None:
     """Let it wait, as where the service is down."""
 
 
+workers: list[Worker] = []
+"""The workers of all benches of a test."""
+
+
 class Bench:
     """A worker whose parts the test can see."""
 
@@ -187,6 +191,7 @@ class Bench:
         )
         self.settings = replace(self.settings, **settings)
         self.worker = Worker(self.settings)
+        workers.append(self.worker)
 
     @property
     def delivery(self) -> FakeDelivery:

@@ -222,9 +222,11 @@ def test_the_caller_may_go_on_with_its_list() -> None:
     assert lines_of(bench) == [b"{}", b"1", b"2"]
 
 
-def test_threads_that_cannot_be_started_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_cannot_be_started_are_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     bench = Bench()
-    outcomes = iter([False, True, False, True, True, False])
+    outcomes = iter([False, True, False, False, True])
     start = Supervised.start
 
     def failing(thread: Supervised) -> None:
@@ -232,21 +234,20 @@ def test_threads_that_cannot_be_started_are_tried_again(monkeypatch: pytest.Monk
             raise RuntimeError("can't start new thread")
         start(thread)
 
+    monkeypatch.setattr("uploader.worker.engine._START_AGAIN_S", 0.0)
     monkeypatch.setattr(Supervised, "start", failing)
-    for _ in range(3):
-        assert bench.worker.submit([b"{}"])
-        assert not bench.worker._engine.begun
+    assert bench.worker.submit([b"{}"])
     assert bench.worker.flush(TIMEOUT_S)
-    assert bench.counts.stored == 3
-    assert bench.worker.stats.restarts == 0
+    assert next(outcomes, None) is None
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 def test_a_worker_whose_threads_cannot_be_started_says_what_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(thread: Supervised) -> None:
+    def failing(function: object, arguments: object) -> None:
         raise RuntimeError("can't create new thread at interpreter shutdown")
 
     bench = Bench()
-    monkeypatch.setattr(Supervised, "start", failing)
+    monkeypatch.setattr("_thread.start_new_thread", failing)
     assert bench.worker.submit([b"{}"])
     assert not bench.worker.flush(TIMEOUT_S)
     assert bench.worker.close(TIMEOUT_S).stats.counts.dropped == 1

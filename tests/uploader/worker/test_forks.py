@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.uploader.worker.doubles import TIMEOUT_S, Bench, Gated, hold, lines_of
+from tests.uploader.worker.doubles import TIMEOUT_S, Bench, Gated, hold, lines_of, workers
 from uploader.worker.counts import Counts
 
 pytestmark = [
@@ -85,6 +85,7 @@ LOCKS: dict[str, Callable[[Any], Any]] = {
     "handover": lambda worker: worker._engine.sealing._handover._changed,
     "begin": lambda worker: worker._engine._first,
     "opened": lambda worker: worker._engine._opened._cond,
+    "started": lambda worker: worker._engine._started._cond,
     "close": lambda worker: worker._closing,
     "closed": lambda worker: worker._closed._cond,
     "leftovers": lambda worker: worker._engine.leftovers._changes,
@@ -124,6 +125,7 @@ def test_no_lock_is_forgotten_above() -> None:
         ("worker", "_closed"),
         ("engine", "_first"),
         ("engine", "_opened"),
+        ("engine", "_started"),
         ("ledger", "lock"),
         ("handover", "_changed"),
         ("keeper", "_room"),
@@ -173,6 +175,7 @@ def test_of_a_worker_that_is_gone_but_at_work_the_child_holds_nothing() -> None:
     bench = Bench(deal=hold)
     bench.worker.submit([b"1"])
     assert bench.worker.flush(TIMEOUT_S)
+    workers.clear()
     del bench.worker
 
     def work() -> None:
