@@ -69,10 +69,19 @@ class Sender:
     # From any thread
 
     def start(self, run_id: str) -> None:
-        """Start the thread; only the first call does."""
+        """Start the thread; only the first call does.
+
+        Raises:
+            RuntimeError: the system gives no thread now; another call may start it.
+        """
         if self._loop is None and not self._stopping:
             self._loop = asyncio.new_event_loop()
-            threading.Thread(target=self._serve, args=(run_id,), name="uploader-sender", daemon=True).start()
+            try:
+                threading.Thread(target=self._serve, args=(run_id,), name="uploader-sender", daemon=True).start()
+            except RuntimeError:
+                self._loop.close()
+                self._loop = None
+                raise
 
     def offer(
         self, folder: Folder, spooled: SpooledBatch, *, listener: DeliveryListener | None = None, resumed: bool = False

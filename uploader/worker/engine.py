@@ -74,6 +74,7 @@ class Engine:
 
     def _offer(self, folder: Folder, spooled: SpooledBatch) -> None:
         if self.delivery is not None:
+            self._start_delivery()  # if there was no thread for it before
             self.delivery.offer(folder, spooled)
 
     def _trouble(self, error: Exception) -> None:
@@ -121,11 +122,7 @@ class Engine:
 
     def _open(self) -> None:
         """The work of a short-lived thread: what waits for a disk, or for another thread."""
-        try:
-            if self.delivery is not None:
-                self.delivery.start(self.settings.run_id)
-        except RuntimeError as error:  # the interpreter ends, and takes no new thread: batches are kept
-            logger.error("Nothing can be sent: %s", error)
+        self._start_delivery()
         try:
             self.keeper.open()
         except SpoolError as error:
@@ -133,6 +130,13 @@ class Engine:
         if self.keeper.disk is not None:
             self.leftovers.take_in(self.keeper.disk)  # before anything of this run is in it
         self._opened.set()
+
+    def _start_delivery(self) -> None:
+        try:
+            if self.delivery is not None:
+                self.delivery.start(self.settings.run_id)
+        except RuntimeError as error:  # the interpreter ends, or has too many threads: batches are kept
+            logger.error("Nothing can be sent now: %s", error)
 
     def _once_open(self, work: Callable[[], None]) -> Callable[[], None]:
         def work_then() -> None:

@@ -64,6 +64,21 @@ def test_batches_that_are_offered_before_and_after_the_start_are_sent() -> None:
         assert len(sink.stored) == 2
 
 
+def test_a_thread_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_thread(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    sink = ScriptedSink()
+    with Delivery(sink) as delivery:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", no_thread)
+            with pytest.raises(RuntimeError):
+                delivery.sender.start("run")
+        delivery.offer(lines(1))
+        delivery.deliver()
+        assert sink.stored == lines(1)
+
+
 def test_no_more_than_the_most_requests_are_under_way() -> None:
     sink = ScriptedSink(always=lambda _: asyncio.sleep(0.001))
     with Delivery(sink, max_in_flight=3) as delivery:
