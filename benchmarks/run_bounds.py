@@ -67,4 +67,6 @@ def _where(row: Row) -> str:
     info = row.info
     parts = [info.get("scenario"), info.get("record")]
     parts += [f"{info[name]:,} {name}" for name in ("episodes", "kills") if name in info]
+    if "control_worst_us" in info:
+        parts.append(f"control {info['control_worst_us']:.0f}")
     return ", ".join(part for part in parts if part)

@@ -114,6 +114,7 @@ def _uploads() -> list[dict[str, Any]]:
 
 def _runs() -> list[dict[str, Any]]:
     logged = {"episodes": 40, "bytes": 300_000_000, "logged_s": 1.5, "p50_us": 9.0, "p99_us": 31.0, "worst_us": 700.0}
+    logged |= {"cpu_p99_us": 50.0, "cpu_worst_us": 90.0, "control_p99_us": 40.0, "control_worst_us": 600.0}
     kept = {"stored": 30, "spooled": 10, "set_aside": 0, "lost": 0, "peak_bytes": 90_000_000}
     lost = {"stored": 30, "spooled": 0, "set_aside": 0, "lost": 10, "peak_bytes": 400_000_000}
     said = {"said_to_be_stored": 499, "said_to_be_lost": 0}
