@@ -125,6 +125,7 @@ def _runs() -> list[dict[str, Any]]:
             "kind": "throughput",
             "bytes": 90_000_000,
             "mb_per_s": {"unstall": 300.0, "prime-runs": 20.0, "node at a time": 50.0},
+            "mb_per_cpu_s": {"unstall": 200.0, "prime-runs": 20.0, "node at a time": 50.0},
             "ratios": {"prime-runs": 15.0, "node at a time": 6.0},
         },
         {"kind": "poison", "side": "unstall", "episodes": 500, "stored": 499, "set_aside": 1, "lost": 0} | said,
