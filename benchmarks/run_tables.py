@@ -62,8 +62,8 @@ def throughput_table(results: Results) -> Table:
         ("way", "MB/s", "MB/CPU s", "unstall is × as fast"),
         rows,
         1,
-        "MB/s of JSON, by the clock; MB/CPU s: of all threads' CPU time, of which unstall uses two cores at once. node at "
-        "a time: with zlib level 1, one episode a request. Ratios by the clock, round by round; medians.",
+        "MB/s of JSON, by the clock; MB/CPU s: of all threads' CPU time, of which unstall uses two cores at once. node "
+        "at a time: with zlib level 1, one episode a request. Ratios by the clock, round by round; medians.",
     )
 
 
