@@ -1,10 +1,12 @@
 """Python lists of numbers: whether each is exactly of the declared type, asked of orjson's text rather than of each.
 
 Looking at the type of each of 900 numbers takes 18 microseconds, four times what orjson takes to write them. But text
-tells: what is no int, such as a bool, a float or None, has other characters in it. Subclasses are not written at all,
-and members of an Enum, which are, cannot be summed, unless they are numbers themselves: these pydantic writes alike.
+tells: what is no int, such as a bool, a float or None, has other characters in it. Subclasses are not written at all;
+members of an Enum are, by their values, which need not be what pydantic writes. `marshal` refuses these, and any other
+object that is not exactly one of Python's own types, in half the time.
 """
 
+import marshal
 import operator
 from types import NoneType
 from typing import Any, Final
@@ -12,6 +14,10 @@ from typing import Any, Final
 import orjson
 
 _NO_SUBCLASS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS
+
+# The format that has floats as eight bytes, and looks for no object that it has met before.
+_MARSHAL_VERSION: Final = 2
+
 _EMPTY: Final = b"[]"
 
 # The characters of nothing but such values, the brackets of the list aside.
@@ -28,8 +34,8 @@ def exact_text(kind: type, items: list[Any]) -> bytes | None:
     try:
         text = orjson.dumps(items, option=_NO_SUBCLASS)
         if kind is not NoneType:
-            sum(items)
-    except TypeError:
+            marshal.dumps(items, _MARSHAL_VERSION)
+    except (TypeError, ValueError):
         return None
     characters = _CHARACTERS.get(kind)
     if characters is not None:

@@ -4,8 +4,9 @@
 # Values of wrong types and classes made at run time are what these tests are about.
 
 import collections
+import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, Optional, TypeVar
+from typing import Annotated, Any, Generic, Literal, Optional, Self, TypeVar
 
 import pytest
 from hypothesis import given
@@ -204,3 +205,32 @@ def test_generated_lists(item_type: Any, make: values.Make, exclude_none: bool) 
     cls = holder(list[item_type])
     assert_same(lambda: cls.model_construct(a=make()), exclude_none=exclude_none)
     assert_same(lambda: cls.model_construct(a=make() * 20), exclude_none=exclude_none)
+
+
+class Tenfold(int, enum.Enum):
+    """Is one number and has another as its value."""
+
+    ONE = 1
+
+    def __new__(cls, value: int) -> Self:
+        member = int.__new__(cls, value)
+        member._value_ = 10 * value
+        return member
+
+
+class Added(enum.Enum):
+    """Can be summed without being a number."""
+
+    ONE = 1
+
+    def __radd__(self, other: int) -> int:
+        return other + 1
+
+
+@pytest.mark.parametrize("stranger", [Tenfold.ONE, Added.ONE], ids=str)
+@pytest.mark.parametrize("size", [1, 300, 5000])
+def test_members_of_unlike_enums_among_numbers(stranger: Any, size: int) -> None:
+    class Numbers(BaseModel):
+        a: list[int]
+
+    assert_same(Numbers.model_construct(a=[*range(size), stranger]))
