@@ -91,7 +91,11 @@ class ModelWriter(Writer):
         members: dict[str, Any] = {}
         for name, item in tuple(value.__dict__.items()):
             field = plan.fields.get(name)
-            if field is None or field.excluded or (item is None and run.exclude_none):
+            if field is None:
+                if is_writable_key(name):
+                    continue
+                return HEAVY  # pydantic cannot read the instance
+            if field.excluded or (item is None and run.exclude_none):
                 continue
             if field.exclude_if is not None and field.exclude_if(item):
                 continue

@@ -104,6 +104,16 @@ def test_keys_of_the_instance_that_are_no_names(key: Any) -> None:
         everything(model)
 
 
+@pytest.mark.parametrize("key", [5, "\ud800", "stray"], ids=repr)
+def test_keys_of_small_instances_that_are_no_names(key: Any) -> None:
+    leaf = zoo.Leaf()
+    leaf.__dict__[key] = 1
+    assert (assert_same(leaf).error is None) == (key == "stray")
+    assert_same(zoo.LeafMap({"k": leaf}))
+    assert_same(zoo.Tree(a=leaf))
+    assert_same(zoo.Tree(a=[zoo.Leaf(), leaf]))
+
+
 def test_missing_and_stray_at_once_in_unions() -> None:
     class Parent(BaseModel):
         pet: zoo.Pet
