@@ -34,6 +34,9 @@ _KEYS: Final[dict[str, type]] = {"str": str, "int": int}
 # float, so their order would matter.
 _UNION_TYPES: Final[dict[str, type]] = {"str": str, "list": list, "none": type(None)}
 
+# What may hold itself without being a model: an alias may name itself.
+_HOLDING: Final = frozenset({"list", "dict", "union", "tagged-union"})
+
 _HOOK: Final = "__encoder_computed__"
 
 
@@ -83,6 +86,8 @@ class _Compiler:
         self._models: dict[type[BaseModel], ModelWriter] = {}
         # Whether the class whose fields are being compiled writes aliases unasked.
         self._by_alias = False
+        # The ids of the schemas of containers that are being compiled, below the innermost model.
+        self._open: set[int] = set()
         self._simple = PATHS.simple_forms
         self._any = AnyWriter(self._schemas.any_serializer(), plan_of, simple=self._simple)
 
@@ -112,17 +117,26 @@ class _Compiler:
             return LiteralWriter(schema["expected"])
         if kind == "any":
             return self._any
-        if kind == "list":
-            return ListWriter(self._items(schema, "items_schema"), self._lazily(schema), simple=self._simple)
-        if kind == "dict":
-            return self._dict(schema)
-        if kind == "union":
-            return self._union(schema)
-        if kind == "tagged-union":
-            return self._tagged(schema)
+        if kind in _HOLDING:
+            return self._holding(resolved)
         if resolved.function is not None and resolved.function in COLUMN_KINDS:
             return ColumnWriter(COLUMN_KINDS[resolved.function], simple=self._simple)
         return self._model(resolved) or Writer()
+
+    def _holding(self, resolved: Resolved) -> Writer:
+        """The writer of containers, or of a union of what may be some."""
+        kind, schema = resolved.kind, resolved.schema
+        if id(schema) in self._open:
+            return Writer()  # an alias that holds itself, like `type Tree = list[Tree]`
+        self._open.add(id(schema))
+        if kind == "list":
+            writer: Writer = ListWriter(self._items(schema, "items_schema"), self._lazily(schema), simple=self._simple)
+        elif kind == "dict":
+            writer = self._dict(schema)
+        else:
+            writer = self._union(schema) if kind == "union" else self._tagged(schema)
+        self._open.discard(id(schema))
+        return writer
 
     def _items(self, schema: CoreSchema, key: str) -> Writer:
         return self._writer(schema[key]) if key in schema else self._any
@@ -173,10 +187,10 @@ class _Compiler:
             takes_extras = shape.cls.model_config.get("extra") == "allow"
             plan = ClassPlan(shape.cls, serializer, shape.by_alias, self._any, takes_extras)
             writer = self._models[shape.cls] = ModelWriter(plan)
-            around, self._by_alias = self._by_alias, shape.by_alias
+            around, self._by_alias, self._open = (self._by_alias, self._open), shape.by_alias, set()
             fields = {field.name: self._field(field) for field in shape.fields}
             plan.complete(fields, tuple(self._computed(field) for field in shape.computed), _hook_of(shape))
-            self._by_alias = around
+            self._by_alias, self._open = around
         return writer
 
     def _field(self, field: Field) -> FieldPlan:

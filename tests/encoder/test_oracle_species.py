@@ -17,7 +17,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from typing_extensions import TypeAliasType
 
+from encoder.plan import plan_of
 from tests.encoder import values, zoo
 from tests.encoder.oracle import assert_same
 
@@ -221,3 +223,45 @@ def test_dataclasses() -> None:
             {"exclude": {"odd": {"b"}, "any": {"a"}}},
         ):
             assert_same(holder, **kwargs)
+
+
+Lists = TypeAliasType("Lists", "list[Lists]")
+Tables = TypeAliasType("Tables", "dict[str, Tables]")
+Values = TypeAliasType("Values", "list[Values] | str | None")
+Json = TypeAliasType("Json", "dict[str, Json] | list[Json] | str | int | float | bool | None")
+Branches = TypeAliasType("Branches", "list[Branching]")
+
+
+class Branching(BaseModel):
+    name: str = "n"
+    branches: Branches = []
+
+
+class Aliases(BaseModel):
+    lists: Lists = []
+    tables: Tables = {}
+    values: Values = None
+    json_: Json = None
+    branches: Branches = []
+
+
+@pytest.mark.parametrize("size", [0, 1, 40, 300])
+def test_aliases_that_hold_themselves(size: int) -> None:
+    model = Aliases(
+        lists=[[[]], []] * size,
+        tables={str(name): {"k": {}} for name in range(size)},
+        values=["text", None, ["more", []]] * size,
+        json_={"k": [1, 2.5, True, None, {"text": ["\u00e9"]}] * size},
+        branches=[Branching(branches=[Branching()])] * size,
+    )
+    assert assert_same(model).error is None
+    assert_same(model, exclude={"lists": {0}})
+    assert_same(Aliases.model_construct(lists=[[1], (2,)] * size, values=[1, b"x"] * size, tables={"a": {1: 2}}))
+
+
+@pytest.mark.fast_paths
+def test_an_alias_that_holds_itself_does_not_keep_its_models_from_being_written_by_plan() -> None:
+    plan = plan_of(Branching)
+    assert plan is not None
+    (branches,) = plan.plan.fields["branches"].writer.children()
+    assert branches is plan
