@@ -85,10 +85,10 @@ class TooDeepError(ValueError):
 
 
 class CircularError(ValueError):
-    """A model holds itself."""
+    """A model or a container holds itself; said in pydantic's words."""
 
     def __init__(self) -> None:
-        super().__init__("circular reference: the value contains itself")
+        super().__init__("Circular reference detected (id repeated)")
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Run:
         arguments: what is passed on to pydantic wherever it dumps a part, `include` and `exclude` aside.
         out: the bytes written since the last piece was taken.
         weight: the weight of the simple values gathered since the last call of orjson.
-        active: ids of the models being written, to find one that holds itself.
+        active: ids of the models and containers being written in steps, to find one that holds itself.
         lengths: how many items are written of the lists of the model that counts what is in them, by their ids.
         memo: what costly computed fields share within one record.
         block: the columns of the simple values that are held.
@@ -128,6 +128,23 @@ class Run:
     def length_of(self, items: list[Any]) -> int:
         """How many items of a list are written; later ones were appended meanwhile."""
         return self.lengths.get(id(items), len(items))
+
+    def enter(self, value: object, depth: int) -> None:
+        """Begin to write a model or a container in steps; `leave` it afterwards.
+
+        Raises:
+            TooDeepError: `depth` containers are around it, as many as there may be.
+            CircularError: it is one of these.
+        """
+        if id(value) in self.active:
+            raise CircularError
+        if depth >= MAX_DEPTH:
+            raise TooDeepError
+        self.active.add(id(value))
+
+    def leave(self, value: object) -> None:
+        """The model or container has been written."""
+        self.active.discard(id(value))
 
     def size(self) -> int:
         """Bytes in `out`."""

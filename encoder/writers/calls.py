@@ -100,7 +100,9 @@ def is_writable_key(key: object) -> bool:
 def locate(value: Any, write: Callable[[Any], object]) -> tuple[Label, ...]:
     """Where inside a value the first part stands that cannot be written by itself."""
     path: list[Label] = []
-    while len(path) <= MAX_DEPTH:
+    above: list[Any] = []
+    while len(path) <= MAX_DEPTH and not any(value is container for container in above):
+        above.append(value)
         found = next((item for item in _children(value) if not _can(write, item[1])), None)
         if found is None:
             break

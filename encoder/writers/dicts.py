@@ -7,14 +7,12 @@ from encoder.writers.base import (
     CONTAINER_WEIGHT,
     HEAVY,
     KEYS_AT_ONCE,
-    MAX_DEPTH,
     MAX_WEIGHT,
     SCALAR_WEIGHT,
     UNKNOWN,
     LazySerializer,
     Run,
     Steps,
-    TooDeepError,
     Writer,
 )
 from encoder.writers.calls import dumped, is_writable_key
@@ -84,12 +82,12 @@ class DictWriter(Writer):
         return self._steps(value, run, depth)
 
     def _steps(self, value: dict[Any, Any], run: Run, depth: int) -> Steps:
-        if depth >= MAX_DEPTH:
-            raise TooDeepError
+        run.enter(value, depth)
         length = len(value)
         for some in keys_of(value, length):
             if not all(map(self._is_plain, some)):
                 # Keys that pydantic would change may become equal to others: such a dict cannot be split.
+                run.leave(value)
                 yield from write_tree(dumped(self._serializer(), value.copy(), run), run, depth)
                 return
             if len(some) == KEYS_AT_ONCE:
@@ -113,6 +111,7 @@ class DictWriter(Writer):
             yield key, steps
         gatherer.flush()
         run.out.append(b"}")
+        run.leave(value)
         yield None
 
 

@@ -9,13 +9,10 @@ from encoder.filters import WHOLE, Kept, NameFilter
 from encoder.schema import Serializer, extras_of, fields_set_of, stand_in
 from encoder.writers.base import (
     HEAVY,
-    MAX_DEPTH,
     MAX_WEIGHT,
     UNKNOWN,
-    CircularError,
     Run,
     Steps,
-    TooDeepError,
     Unwritable,
 )
 from encoder.writers.calls import dumped
@@ -49,11 +46,7 @@ class Instance:
     def steps(self) -> Steps:
         """Write the whole instance."""
         run, model = self._run, self._model
-        if self._depth >= MAX_DEPTH:
-            raise TooDeepError
-        if id(model) in run.active:
-            raise CircularError
-        run.active.add(id(model))
+        run.enter(model, self._depth)
         run.out.append(b"{")
         # The instance's values as they are now: what a serializer changes afterwards does not count.
         self._values = dict(model.__dict__)
@@ -69,7 +62,7 @@ class Instance:
         run.lengths = around
         self._gatherer.flush()
         run.out.append(b"}")
-        run.active.discard(id(model))
+        run.leave(model)
         yield None
 
     def _said(self, name: str) -> Kept:

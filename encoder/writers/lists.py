@@ -8,14 +8,12 @@ from encoder.filters import WHOLE, IndexFilter, Kept, Unclear
 from encoder.writers.base import (
     CONTAINER_WEIGHT,
     HEAVY,
-    MAX_DEPTH,
     MAX_WEIGHT,
     SCALAR_WEIGHT,
     UNKNOWN,
     LazySerializer,
     Run,
     Steps,
-    TooDeepError,
     Unwritable,
     Writer,
 )
@@ -115,8 +113,7 @@ class ListWriter(Writer):
         return self._steps(value, run, filter_, depth)
 
     def _steps(self, value: list[Any], run: Run, filter_: IndexFilter | None, depth: int) -> Steps:
-        if depth >= MAX_DEPTH:
-            raise TooDeepError
+        run.enter(value, depth)
         run.out.append(b"[")
         gatherer = ItemGatherer(run, depth)
         if filter_ is None and (self._exact is not None or type(self._item) is Writer):
@@ -138,6 +135,7 @@ class ListWriter(Writer):
                     yield from self._kept_item(index, item, run, kept, gatherer, depth)
         gatherer.flush()
         run.out.append(b"]")
+        run.leave(value)
         yield None
 
     def _kept_item(self, index: int, item: Any, run: Run, kept: Kept, gatherer: ItemGatherer, depth: int) -> Steps:

@@ -6,13 +6,11 @@ from typing import Any, Final, Protocol
 
 from encoder.writers.base import (
     KEYS_AT_ONCE,
-    MAX_DEPTH,
     MAX_WEIGHT,
     TEXT_SLICE,
     Label,
     Run,
     Steps,
-    TooDeepError,
     Unwritable,
 )
 from encoder.writers.calls import dumps
@@ -55,7 +53,7 @@ def write_tree(value: Any, run: Run, depth: int, foreign: Foreign | None = None)
     elif kind is list or (kind in WALKED and foreign is not None):
         items = value if kind is list or kind is tuple else (yield from items_of(value))
         items = islice(items, len(items))
-        yield from _write_container(enumerate(items), run, depth, foreign, ItemGatherer(run, depth), b"[]")
+        yield from _write_container(value, enumerate(items), run, depth, foreign)
     else:
         yield from _write_leaf(value, run, depth, foreign)
 
@@ -74,7 +72,7 @@ def _write_dict(value: dict[Any, Any], run: Run, depth: int, foreign: Foreign | 
         members = members_of(value, length)
         if key_types == {int}:
             members = ((str(key), item) for key, item in members)
-        yield from _write_container(members, run, depth, foreign, MemberGatherer(run, depth), b"{}")
+        yield from _write_container(value, members, run, depth, foreign)
     else:
         yield from _write_leaf(value, run, depth, foreign)
 
@@ -89,19 +87,15 @@ def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> St
 
 
 def _write_container(
-    items: Iterable[tuple[Any, Any]],
-    run: Run,
-    depth: int,
-    foreign: Foreign | None,
-    gatherer: MemberGatherer | ItemGatherer,
-    brackets: bytes,
+    value: object, items: Iterable[tuple[Any, Any]], run: Run, depth: int, foreign: Foreign | None
 ) -> Steps:
-    """Write a dict or a list: light neighbours by one call, heavy items by steps of their own."""
-    if depth >= MAX_DEPTH:
-        raise TooDeepError
-    run.out.append(brackets[:1])
-    for label, value in items:
-        item = value
+    """Write a dict or what becomes a list: light neighbours by one call, heavy items by steps of their own."""
+    run.enter(value, depth)
+    is_dict = type(value) is dict
+    gatherer = MemberGatherer(run, depth) if is_dict else ItemGatherer(run, depth)
+    run.out.append(b"{" if is_dict else b"[")
+    for label, member in items:
+        item = member
         room = weigh(item, MAX_WEIGHT, strict=foreign is not None)
         steps: Steps | None = None
         is_due = False
@@ -121,7 +115,8 @@ def _write_container(
         elif gatherer.add(label, item, MAX_WEIGHT - room) or is_due:
             yield None
     gatherer.flush()
-    run.out.append(brackets[1:])
+    run.out.append(b"}" if is_dict else b"]")
+    run.leave(value)
     yield None
 
 

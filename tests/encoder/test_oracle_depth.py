@@ -10,6 +10,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from encoder.columns import IntColumn
+from encoder.encode import to_json
+from encoder.errors import EncodeError
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
 
@@ -200,7 +202,13 @@ def cyclic() -> dict[str, BaseModel]:
 @pytest.mark.parametrize("name", cyclic())
 def test_cycles(name: str) -> None:
     model = cyclic()[name]
-    assert assert_same(model).error is not None
+    error = assert_same(model).error
+    assert error is not None
+    with pytest.raises(EncodeError) as caught:
+        to_json(model)
+    assert isinstance(caught.value.__cause__, type(error))
+    assert str(caught.value.__cause__) == str(error)
+    assert len(caught.value.path) < 40  # it ends where the cycle does
     assert_same(zoo.AnyRoot([model]))
     assert_same(model, exclude={"a", "kids", "named", "next", "x1", "b"})
     assert_same(model, exclude_none=True)
