@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 from pydantic import BaseModel
 
+from encoder.conditions import Condition
 from encoder.filters import WHOLE, Kept, NameFilter
 from encoder.schema import Serializer, extras_of, fields_set_of, stand_in
 from encoder.writers.base import (
@@ -24,6 +26,9 @@ from encoder.writers.weights import weigh
 
 # Stands for the value of a field that is not in the instance.
 _MISSING: Final = object()
+
+# What pydantic takes for an answer of an `exclude_if`.
+_BOOLS: Final = (bool, np.bool_)
 
 
 class Instance:
@@ -88,7 +93,7 @@ class Instance:
                 weight = run.weight
                 written = None if value is None and plan.nullable else plan.writer.simple(value, run)
                 if written is not HEAVY and written is not UNKNOWN:
-                    if plan.exclude_if is not None and plan.exclude_if(value):
+                    if plan.exclude_if is not None and _is_left_out(plan.exclude_if, value, key):
                         run.block.forget()
                     elif gatherer.add(key, written, run.weight - weight):
                         yield None
@@ -158,7 +163,7 @@ class Instance:
             steps = plan.writer.steps(value, self._run, include, exclude, self._depth + 1)
         if steps is None:
             yield from self._left_to_pydantic(plan.name, key, value, kept)
-        elif plan.exclude_if is None or not plan.exclude_if(value):
+        elif plan.exclude_if is None or not _is_left_out(plan.exclude_if, value, key):
             self._gatherer.separate(key)
             yield key, steps
 
@@ -187,3 +192,14 @@ class Instance:
                 yield from write_tree(tree, self._run, self._depth + 1)
             elif self._gatherer.add(key, tree, MAX_WEIGHT - room):
                 yield None
+
+
+def _is_left_out(condition: Condition, value: Any, key: str) -> bool:
+    """Whether a field's `exclude_if` leaves it out; an error is told by its key."""
+    try:
+        said: object = condition(value)
+        if not isinstance(said, _BOOLS):
+            raise TypeError(f"'{type(said).__name__}' object is not an instance of 'bool'")
+    except Exception as error:
+        raise Unwritable((key,)) from error
+    return bool(said)

@@ -6,9 +6,13 @@
 import functools
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, RootModel, computed_field, field_serializer
 
+from encoder.encode import to_json
+from encoder.errors import EncodeError
+from encoder.paths import PATHS
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
 
@@ -232,3 +236,29 @@ class Nothing(BaseModel):
 def test_nothing_of_every_kind(kwargs: dict[str, Any]) -> None:
     assert_same(Nothing(x1=None, x2=[None], x3={"a": None}, x4=zoo.Leaf()), **kwargs)
     assert_same(zoo.AnyRoot([Nothing(x1=None)]), **kwargs)
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.mark.parametrize("said", [True, False, np.True_, np.False_, 0, 1, None, "", "yes", [1], Broken()], ids=repr)
+def test_what_an_exclude_if_may_say(said: Any) -> None:
+    def condition(value: Any) -> Any:
+        if isinstance(said, Broken):
+            raise said
+        return said
+
+    class Left(BaseModel):
+        a: int = Field(1, exclude_if=condition)
+        b: str = Field("x" * 50_000, exclude_if=condition)
+        c: Any = Field(zoo.Color.RED, exclude_if=condition)
+
+    for model in (Left(), zoo.AnyRoot([Left(), Left()]), zoo.Tree(a=Left())):
+        outcome = assert_same(model)
+        assert (outcome.error is None) == isinstance(said, bool | np.bool_)
+    if outcome.error and PATHS.plans:
+        with pytest.raises(EncodeError) as caught:
+            to_json(Left())
+        assert caught.value.path == "$.a"
+        assert type(caught.value.__cause__) is type(outcome.error)
