@@ -126,17 +126,18 @@ class _Compiler:
     def _holding(self, resolved: Resolved) -> Writer:
         """The writer of containers, or of a union of what may be some."""
         kind, schema = resolved.kind, resolved.schema
-        if id(schema) in self._open:
-            return Writer()  # an alias that holds itself, like `type Tree = list[Tree]`
+        # An alias may hold itself, like `type Tree = list[Tree]`; deeper types have no simple values either.
+        if id(schema) in self._open or len(self._open) >= SIMPLE_DEPTH:
+            return Writer()
         self._open.add(id(schema))
-        if kind == "list":
-            writer: Writer = ListWriter(self._items(schema, "items_schema"), self._lazily(schema), simple=self._simple)
-        elif kind == "dict":
-            writer = self._dict(schema)
-        else:
-            writer = self._union(schema) if kind == "union" else self._tagged(schema)
+        made = {"list": self._list, "dict": self._dict, "union": self._union, "tagged-union": self._tagged}[kind](
+            schema
+        )
         self._open.discard(id(schema))
-        return writer
+        return made
+
+    def _list(self, schema: CoreSchema) -> Writer:
+        return ListWriter(self._items(schema, "items_schema"), self._lazily(schema), simple=self._simple)
 
     def _items(self, schema: CoreSchema, key: str) -> Writer:
         return self._writer(schema[key]) if key in schema else self._any

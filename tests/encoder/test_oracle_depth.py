@@ -4,10 +4,11 @@
 # Values of wrong types and classes made at run time are what these tests are about.
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 
 from encoder.columns import IntColumn
 from encoder.encode import to_json
@@ -127,6 +128,21 @@ def test_borders(name: str) -> None:
     outcomes = [assert_same(build(depth)).error is None for depth in (100, 204, 205, 253, 254, 255, 256, 258)]
     assert True in outcomes
     assert False in outcomes
+
+
+def test_types_as_deep_as_their_values() -> None:
+    declared: Any = int
+    for _ in range(160):
+        declared = list[declared]
+    with ThreadPoolExecutor(1) as thread:  # pydantic recurses: with a whole stack of its own it comes to an end
+        deep = thread.submit(create_model, "Deep", lists=(declared, [])).result()
+    assert assert_same(deep.model_construct(lists=lists(160))).error is None
+    outcomes = [
+        assert_same(zoo.Tree(a=lists(depth, deep.model_construct(lists=lists(160))))).error
+        for depth in (91, 92, 93, 103, 110)
+    ]
+    assert None in outcomes
+    assert any(outcomes)
 
 
 def inside(count: int, name: str, specification: Any) -> Any:
