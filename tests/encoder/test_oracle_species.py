@@ -259,7 +259,7 @@ def test_aliases_that_hold_themselves(size: int) -> None:
     assert_same(Aliases.model_construct(lists=[[1], (2,)] * size, values=[1, b"x"] * size, tables={"a": {1: 2}}))
 
 
-@pytest.mark.fast_paths
+@pytest.mark.planned
 def test_an_alias_that_holds_itself_does_not_keep_its_models_from_being_written_by_plan() -> None:
     plan = plan_of(Branching)
     assert plan is not None
