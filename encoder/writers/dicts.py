@@ -1,6 +1,7 @@
 """Declared dicts with plain keys: member by member, each value as its declared type, light neighbours by one call."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, Final
 
 from encoder.writers.base import (
@@ -17,8 +18,10 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.gather import MemberGatherer
+from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.snapshots import keys_of, members_of
 from encoder.writers.trees import write_tree
+from encoder.writers.weights import ROW, weigh_keys, weigh_row
 
 # Members of a dict that may be simple as a whole; a larger one is worth steps.
 _SMALL: Final = 256
@@ -27,7 +30,7 @@ _SMALL: Final = 256
 class DictWriter(Writer):
     """A dict with keys declared as text or integers, and values of one declared type."""
 
-    __slots__ = ("_is_plain", "_most", "_serializer", "_value")
+    __slots__ = ("_is_plain", "_most", "_plain", "_serializer", "_value")
 
     depth = 1
 
@@ -38,6 +41,10 @@ class DictWriter(Writer):
         self._value = value
         self._serializer = serializer
         self._most = _SMALL if simple else -1
+        # The exact type of values that rows of members may be written of by one call.
+        self._plain: frozenset[type] = frozenset()
+        if simple and isinstance(value, ScalarWriter | TextWriter):
+            self._plain = frozenset({value.exact if isinstance(value, ScalarWriter) else str})
 
     def children(self) -> tuple[Writer, ...]:
         """The values' writer."""
@@ -85,7 +92,7 @@ class DictWriter(Writer):
         run.enter(value, depth)
         length = len(value)
         for some in keys_of(value, length):
-            if not all(map(self._is_plain, some)):
+            if not self._are_plain(some):
                 # Keys that pydantic would change may become equal to others: such a dict cannot be split.
                 run.leave(value)
                 yield from write_tree(dumped(self._serializer(), value.copy(), run), run, depth)
@@ -94,7 +101,10 @@ class DictWriter(Writer):
                 yield None
         run.out.append(b"{")
         gatherer = MemberGatherer(run, depth)
-        for name, item in members_of(value, length):
+        members = iter(members_of(value, length))
+        if self._plain:
+            members = yield from self._rows(members, self._plain, gatherer)
+        for name, item in members:
             key = str(name)
             weight = run.weight
             written = self._value.simple(item, run)
@@ -113,6 +123,29 @@ class DictWriter(Writer):
         run.out.append(b"}")
         run.leave(value)
         yield None
+
+    def _are_plain(self, keys: tuple[Any, ...]) -> bool:
+        """Whether each of some keys becomes text that no other key becomes."""
+        # The common case first, without a call for each: ASCII text.
+        is_text = self._is_plain is is_writable_key and set(map(type, keys)) == {str}
+        return (is_text and "".join(keys).isascii()) or all(map(self._is_plain, keys))
+
+    def _rows(
+        self, members: Iterator[tuple[Any, Any]], plain: frozenset[type], gatherer: MemberGatherer
+    ) -> Generator[None, None, Iterator[tuple[Any, Any]]]:
+        """Write rows of numbers or short texts, up to the first with something else in it; the members left over."""
+        while row := dict(islice(members, ROW)):
+            names = row if self._is_plain is is_writable_key else list(map(str, row))
+            names_weight = weigh_keys(names)
+            weight = weigh_row(row.values(), plain)
+            if not 0 <= weight <= MAX_WEIGHT - names_weight:
+                return chain(row.items(), members)
+            if names is not row or str in plain:
+                values = unshared(row.values()) if str in plain else row.values()
+                row = dict(zip(names, values, strict=True))
+            if gatherer.extend(row, weight + names_weight):
+                yield None
+        return members
 
 
 def _is_integer(key: object) -> bool:

@@ -4,7 +4,7 @@ A gatherer writes the inside of one object or array: what it holds goes out by o
 comma goes between two such calls. An item that is written by steps of its own is announced by `separate`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, TypeAlias
 
 from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, Label, Run, Unwritable, Verdict
@@ -33,6 +33,18 @@ class MemberGatherer:
         self._weight += weight + HOLDING_WEIGHT
         block = self._run.block
         block.kept = len(block.order)
+        if self._weight < MAX_WEIGHT:
+            return False
+        self.flush()
+        return True
+
+    def extend(self, members: dict[str, Any], weight: int) -> bool:
+        """Hold members that are numbers or text; True where this made what was held go out. The dict is taken over."""
+        if self._held:
+            self._held.update(members)
+        else:
+            self._held = members
+        self._weight += weight
         if self._weight < MAX_WEIGHT:
             return False
         self.flush()
@@ -76,6 +88,17 @@ class ItemGatherer:
         self._weight += weight + HOLDING_WEIGHT
         block = self._run.block
         block.kept = len(block.order)
+        if self._weight < MAX_WEIGHT:
+            return False
+        self.flush()
+        return True
+
+    def extend(self, index: int, items: Iterable[Any], weight: int) -> bool:
+        """Hold items that are numbers or text, from an index on; True where this made what was held go out."""
+        if not self._held:
+            self._start = index
+        self._held += items
+        self._weight += weight
         if self._weight < MAX_WEIGHT:
             return False
         self.flush()

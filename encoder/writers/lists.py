@@ -20,12 +20,14 @@ from encoder.writers.base import (
 from encoder.writers.calls import dumped
 from encoder.writers.gather import ItemGatherer, shifted
 from encoder.writers.numbers import all_are, exact_text
-from encoder.writers.scalars import ScalarWriter
+from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.trees import write_tree
-from encoder.writers.weights import weigh
+from encoder.writers.weights import ROW, weigh, weigh_row
 
 # Items of a list that may be simple as a whole; a longer one is worth steps.
 _SMALL: Final = 256
+
+_TEXT: Final = frozenset({str})
 
 # Numbers written by one call: 4,096 floats take orjson some 100 microseconds.
 _NUMBERS: Final = 4096
@@ -120,7 +122,9 @@ class ListWriter(Writer):
             yield from self._slices(value, run, gatherer, depth)
         elif filter_ is None:
             # As many items as there were when the list was reached; another thread may append meanwhile.
-            items = enumerate(islice(value, run.length_of(value)))
+            length = run.length_of(value)
+            start = (yield from self._rows(value, length, gatherer)) if type(self._item) is TextWriter else 0
+            items = zip(range(start, length), islice(value, start, length), strict=False)
             simple = self._item.simple_in(run)
             while found := gatherer.gather(items, simple):
                 if found is True:
@@ -137,6 +141,17 @@ class ListWriter(Writer):
         run.out.append(b"]")
         run.leave(value)
         yield None
+
+    def _rows(self, value: list[Any], length: int, gatherer: ItemGatherer) -> Generator[None, None, int]:
+        """Write rows of short texts, up to the first with something else in it; how many items these were."""
+        for start in range(0, length, ROW):
+            row = value[start : min(start + ROW, length)]
+            weight = weigh_row(row, _TEXT)
+            if not (self._most > 0 and 0 <= weight <= MAX_WEIGHT):
+                return start
+            if gatherer.extend(start, unshared(row), weight):
+                yield None
+        return length
 
     def _kept_item(self, index: int, item: Any, run: Run, kept: Kept, gatherer: ItemGatherer, depth: int) -> Steps:
         """Write an item of which a filter said something."""

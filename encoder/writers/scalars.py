@@ -1,6 +1,6 @@
 """Numbers, truth values and text: written by orjson as they are, where their type is exactly the declared one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Writer
@@ -71,6 +71,11 @@ class TextWriter(Writer):
 def copied(text: str) -> str:
     """An equal text that is another object: what orjson writes keeps its UTF-8 for as long as it lives."""
     return text[:1] + text[1:]
+
+
+def unshared(texts: Collection[str]) -> Collection[str]:
+    """The texts themselves, if they have no other form in UTF-8, or ones like them."""
+    return texts if "".join(texts).isascii() else [text if text.isascii() else copied(text) for text in texts]
 
 
 def write_text(value: str, run: Run) -> Steps:

@@ -1,7 +1,7 @@
 """Trees of JSON's own types: what pydantic has dumped, and what stands so under `Any` already."""
 
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any, Final, Protocol
 
 from encoder.writers.base import (
@@ -17,7 +17,7 @@ from encoder.writers.calls import dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 from encoder.writers.scalars import write_text
 from encoder.writers.snapshots import items_of, keys_of, members_of
-from encoder.writers.weights import FOREIGN, SCALARS, weigh
+from encoder.writers.weights import FOREIGN, ROW, SCALARS, weigh, weigh_keys, weigh_row
 
 # Containers that are walked where they stand under `Any`: JSON's own and what becomes an array.
 WALKED: Final = frozenset({dict, list, tuple, set, frozenset})
@@ -51,9 +51,7 @@ def write_tree(value: Any, run: Run, depth: int, foreign: Foreign | None = None)
     elif kind is dict:
         yield from _write_dict(value, run, depth, foreign)
     elif kind is list or (kind in WALKED and foreign is not None):
-        items = value if kind is list or kind is tuple else (yield from items_of(value))
-        items = islice(items, len(items))
-        yield from _write_container(value, enumerate(items), run, depth, foreign)
+        yield from _write_items(value, run, depth, foreign)
     else:
         yield from _write_leaf(value, run, depth, foreign)
 
@@ -72,9 +70,50 @@ def _write_dict(value: dict[Any, Any], run: Run, depth: int, foreign: Foreign | 
         members = members_of(value, length)
         if key_types == {int}:
             members = ((str(key), item) for key, item in members)
-        yield from _write_container(value, members, run, depth, foreign)
+        yield from _write_members(value, iter(members), run, depth, foreign)
     else:
         yield from _write_leaf(value, run, depth, foreign)
+
+
+def _write_members(
+    value: object, members: Iterator[tuple[str, Any]], run: Run, depth: int, foreign: Foreign | None
+) -> Steps:
+    """Write the members of a dict: rows of numbers and text by one call, from the first other one on each as it is."""
+    run.enter(value, depth)
+    run.out.append(b"{")
+    gatherer = MemberGatherer(run, depth)
+    while row := dict(islice(members, ROW)):
+        weight, keys = weigh_row(row.values()), weigh_keys(row)
+        if not 0 <= weight <= MAX_WEIGHT - keys:
+            yield from _write_each(chain(row.items(), members), run, depth, foreign, gatherer)
+        elif gatherer.extend(row, weight + keys):
+            yield None
+    gatherer.flush()
+    run.out.append(b"}")
+    run.leave(value)
+    yield None
+
+
+def _write_items(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:
+    """Write what becomes a list: rows of numbers and text by one call, from the first other one on each as it is."""
+    items = value if type(value) in (list, tuple) else (yield from items_of(value))
+    run.enter(value, depth)
+    run.out.append(b"[")
+    gatherer = ItemGatherer(run, depth)
+    length = len(items)
+    for start in range(0, length, ROW):
+        row = items[start : min(start + ROW, length)]
+        weight = weigh_row(row)
+        if not 0 <= weight <= MAX_WEIGHT:
+            rest = zip(range(start, length), islice(items, start, length), strict=False)
+            yield from _write_each(rest, run, depth, foreign, gatherer)
+            break
+        if gatherer.extend(start, row, weight):
+            yield None
+    gatherer.flush()
+    run.out.append(b"]")
+    run.leave(value)
+    yield None
 
 
 def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:
@@ -86,14 +125,14 @@ def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> St
         yield from write_tree(foreign.tree(value, run), run, depth)
 
 
-def _write_container(
-    value: object, items: Iterable[tuple[Any, Any]], run: Run, depth: int, foreign: Foreign | None
+def _write_each(
+    items: Iterable[tuple[Any, Any]],
+    run: Run,
+    depth: int,
+    foreign: Foreign | None,
+    gatherer: MemberGatherer | ItemGatherer,
 ) -> Steps:
-    """Write a dict or what becomes a list: light neighbours by one call, heavy items by steps of their own."""
-    run.enter(value, depth)
-    is_dict = type(value) is dict
-    gatherer = MemberGatherer(run, depth) if is_dict else ItemGatherer(run, depth)
-    run.out.append(b"{" if is_dict else b"[")
+    """Write members or items: light neighbours by one call, heavy ones by steps of their own."""
     for label, member in items:
         item = member
         room = weigh(item, MAX_WEIGHT, strict=foreign is not None)
@@ -114,10 +153,6 @@ def _write_container(
             yield label, steps
         elif gatherer.add(label, item, MAX_WEIGHT - room) or is_due:
             yield None
-    gatherer.flush()
-    run.out.append(b"}" if is_dict else b"]")
-    run.leave(value)
-    yield None
 
 
 def _dumped(label: Label, item: Any, foreign: Foreign, run: Run) -> Any:

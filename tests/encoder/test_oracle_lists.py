@@ -234,3 +234,46 @@ def test_members_of_unlike_enums_among_numbers(stranger: Any, size: int) -> None
         a: list[int]
 
     assert_same(Numbers.model_construct(a=[*range(size), stranger]))
+
+
+STRANGERS: list[Any] = [
+    True,
+    1.5,
+    None,
+    "\u00e9",
+    "x" * 60_000,
+    "\ud800",
+    2**64,
+    zoo.Color.RED,
+    zoo.Leaf(),
+    [1],
+    (),
+    {"k": 1},
+]
+
+
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda value: repr(value)[:20])
+def test_strangers_in_rows_of_plain_values(stranger: Any) -> None:
+    class Rows(BaseModel):
+        any: Any = None
+        texts: list[str] = []
+        words: dict[str, str] = {}
+        counts: dict[int, float] = {}
+        pair: tuple[Any, ...] = ()
+
+    for size in (0, 1023, 1024, 1025, 2500):
+        for at in {0, size // 2, max(0, size - 1)}:
+            numbers: list[Any] = [1] * size
+            numbers.insert(at, stranger)
+            texts = ["a"] * size
+            texts.insert(at, stranger)
+            for fields in (
+                {"any": numbers},
+                {"any": {str(name): item for name, item in enumerate(numbers)}},
+                {"pair": tuple(texts)},
+                {"texts": texts},
+                {"words": {str(name): item for name, item in enumerate(texts)}},
+                {"counts": {name: item * 1.0 if item == 1 else item for name, item in enumerate(numbers)}},
+            ):
+                assert_same(Rows.model_construct(**fields))
+                assert_same(zoo.AnyRoot([Rows.model_construct(**fields)]))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, RootModel
 
 from benchmarks.shapes import all_shapes, one_node
 from encoder import AssistantMessage, Episode, Error, ModelCall, Reward, ToolCall, Usage, UserMessage
@@ -155,7 +155,7 @@ NONE: Final = 10**9
         ("encoder.writers.gather.MAX_WEIGHT", NONE, lambda: Own(texts=["x" * 1000] * 1000)),
         ("encoder.writers.trees.MAX_WEIGHT", NONE, lambda: Own(anything=[{"a": ["x" * 1000] * 1000}])),
         ("encoder.writers.columns.SLICES", dict.fromkeys(ColumnKind, NONE), MORE["mixed flags"]),
-        ("encoder.writers.snapshots.KEYS_AT_ONCE", NONE, lambda: Own(words=numbered())),
+        ("encoder.writers.snapshots.KEYS_AT_ONCE", NONE, lambda: Own(words={f"\u00e9 {n}": 1 for n in range(MANY)})),
         ("encoder.writers.wholes._LOOKS_AT_ONCE", NONE, MORE["tool calls"]),
         ("encoder.writers.models._SMALL", NONE, lambda: Own(**numbered())),
         ("encoder.writers.lists._DUMPED_AT_ONCE", NONE, MORE["times in a list"]),
@@ -169,3 +169,36 @@ def test_a_call_that_is_handed_too_much_is_seen(
         to_json(make())
     with pytest.raises(AssertionError):
         list(map(check, recorder.steps))
+
+
+class Rooted(RootModel[list[int]]):
+    pass
+
+
+class Rows(BaseModel):
+    any: Any = None
+    texts: list[str] = []
+    words: dict[str, str] = {}
+    counts: dict[int, float] = {}
+    pair: tuple[Any, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("model", "calls"),  # calls for each item: of a dict it is two to get its members in turn
+    [
+        (Rows(any=list(range(MANY))), 0.25),
+        (Rows(any={"floats": [0.5] * MANY, "set": set(range(MANY))}), 0.25),
+        (Rows(any={str(number): None for number in range(MANY)}), 2.5),
+        (Rows(texts=["text"] * MANY), 0.25),
+        (Rows(words={str(number): "text" for number in range(MANY)}), 2.5),
+        (Rows(counts=dict.fromkeys(range(MANY), 0.5)), 4.5),
+        (Rows(pair=tuple(range(MANY))), 0.25),
+        (Rooted(list(range(MANY))), 0.25),
+    ],
+)
+def test_numbers_and_short_texts_cost_no_call_each(
+    model: BaseModel, calls: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recorded(monkeypatch) as recorder:
+        to_json(model)
+    assert sum(step.calls for step in recorder.steps) < calls * MANY
