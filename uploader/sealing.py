@@ -10,9 +10,9 @@ Rules:
    lines that a request may have. A line larger than the target is a batch by itself.
 4. A line that lacks its LF gets it when another line follows in the same batch: two lines never run together.
    The batch's last line stays byte for byte as it was given.
-5. Hash and compressor get chunks of exactly 256 KiB however the pieces were cut (but for a batch's last):
-   compressed bytes would otherwise depend on the cuts. A chunk is also the most that one C call gets; both
-   calls let the GIL go.
+5. Hash and compressor get chunks of one size however the pieces were cut (but for a batch's last): compressed
+   bytes would otherwise depend on the cuts. A chunk is also the most that one C call gets; both calls let the
+   GIL go, and the one who makes them waits for it after each.
 
 Nothing here knows threads, files or sockets.
 """
@@ -56,6 +56,7 @@ class Sealer:
     Args:
         target_batch_bytes: the uncompressed size at which a batch closes.
         compress: False, True (gzip level 1) or a gzip level.
+        chunk_bytes: what hash and compressor get at once.
         max_lines: the most lines in one batch.
 
     Raises:
@@ -67,6 +68,7 @@ class Sealer:
         *,
         target_batch_bytes: int = DEFAULT_TARGET_BATCH_BYTES,
         compress: CompressOption = True,
+        chunk_bytes: int = CHUNK_BYTES,
         max_lines: int = MAX_BATCH_LINES,
     ) -> None:
         if not 0 < target_batch_bytes <= MAX_REQUEST_BYTES:
@@ -77,6 +79,7 @@ class Sealer:
             raise ConfigurationError("max_lines", f"{max_lines} is not positive")
         self._target_batch_bytes = target_batch_bytes
         self._max_lines = max_lines
+        self._chunk_bytes = chunk_bytes
         self._level = gzip_level(compress)
         self._open()
 
@@ -120,15 +123,15 @@ class Sealer:
         self._waiting_size += size
         self.size += size
         self.num_lines += 1
-        return self._waiting_size >= CHUNK_BYTES
+        return self._waiting_size >= self._chunk_bytes
 
     def work(self) -> Iterator[None]:
-        """Hash and compress what waits, yielding after each chunk (half a millisecond of work, GIL free).
+        """Hash and compress what waits, yielding after each chunk (of 256 KiB: half a millisecond of work, GIL free).
 
         Less than a chunk is left waiting. Whoever stops early loses nothing: the rest waits for the next call
         or for `seal`.
         """
-        while self._waiting_size >= CHUNK_BYTES:
+        while self._waiting_size >= self._chunk_bytes:
             self._process_chunk()
             yield
 
@@ -163,8 +166,8 @@ class Sealer:
         self._keep(self._compressor.add(chunk))
 
     def _take_chunk(self) -> Chunk:
-        """The next 256 KiB of what waits, or all of it when it is less; a long piece is not copied."""
-        missing = min(CHUNK_BYTES, self._waiting_size)
+        """The next chunk of what waits, or all of it when it is less; a long piece is not copied."""
+        missing = min(self._chunk_bytes, self._waiting_size)
         self._waiting_size -= missing
         waiting = self._waiting
         parts: list[Chunk] = []

@@ -93,6 +93,16 @@ def test_work_is_done_chunk_by_chunk_and_may_stop_between() -> None:
     assert body(sealer.seal()) == NOISE + b"rest\n" + NOISE
 
 
+def test_chunks_are_as_long_as_asked_for_and_pieces_as_ever() -> None:
+    sealer = Sealer(compress=False, chunk_bytes=2 * CHUNK_BYTES)
+    assert not sealer.add([NOISE[: 2 * CHUNK_BYTES - 1]], 2 * CHUNK_BYTES - 1, 1)
+    assert sealer.add([NOISE], len(NOISE), 2)
+    assert len(list(sealer.work())) == 2
+    sealed = sealer.seal()
+    assert max(map(len, sealed.pieces)) == CHUNK_BYTES
+    assert body(sealed) == NOISE[: 2 * CHUNK_BYTES - 1] + b"\n" + NOISE
+
+
 def test_line_is_not_copied_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     chunks: list[Any] = []
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from uploader.errors import ConfigurationError
-from uploader.limits import MAX_IN_FLIGHT
+from uploader.limits import MAX_IN_FLIGHT, WORKER_CHUNK_BYTES
 from uploader.sealing import Sealer
 from uploader.sinks.base import Sink
 from uploader.spool.batches import Folder
@@ -25,6 +25,10 @@ def default_max_queued_bytes() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):  # no such question on this system
         return _MEMORY_IF_UNKNOWN // 2
+
+
+def _sealer() -> Sealer:
+    return Sealer(chunk_bytes=WORKER_CHUNK_BYTES)
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class WorkerSettings:
     on_event: Hook | None = None
     prepare: Prepare | None = None
     find_leftovers: Callable[[], Iterable[Folder]] = tuple
-    new_sealer: Callable[[], Sealer] = Sealer
+    new_sealer: Callable[[], Sealer] = _sealer
 
     def __post_init__(self) -> None:
         for option in ("max_queued_records", "max_queued_bytes", "max_in_flight"):

@@ -10,11 +10,14 @@ import pytest
 from encoder.synthetic import synthetic_episode
 from tests.uploader.worker.doubles import TIMEOUT_S, Bench, Broken, Gated, hold, lines_of, until
 from uploader.errors import ConfigurationError, SpoolError
+from uploader.limits import CHUNK_BYTES
 from uploader.models import LineFormat
 from uploader.sealing import Sealer
+from uploader.spool.memory import MemoryFolder
 from uploader.worker.counts import Counts
 from uploader.worker.events import Dropped, Spooled, Stored
 from uploader.worker.intake import TOO_MANY_RECORDS
+from uploader.worker.settings import WorkerSettings
 from uploader.worker.supervision import Supervised
 
 
@@ -279,3 +282,14 @@ def test_a_record_that_nobody_else_holds_is_let_go() -> None:
     del episode
     assert bench.worker.flush(TIMEOUT_S)
     assert gone.wait(TIMEOUT_S)
+
+
+def test_the_compressor_gets_a_megabyte_at_once() -> None:
+    def nowhere() -> MemoryFolder:
+        return MemoryFolder("run", (), max_batches=1)
+
+    settings = WorkerSettings(sinks=(), new_delivery=None, open_folder=None, new_memory=nowhere, run_id="run")
+    sealer, piece = settings.new_sealer(), b"1" * CHUNK_BYTES
+    assert [sealer.add([piece], len(piece), number) for number in range(1, 4)] == [False, False, False]
+    assert sealer.add([piece], len(piece), 4)
+    assert len(list(sealer.work())) == 1
