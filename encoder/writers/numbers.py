@@ -1,9 +1,8 @@
-"""Python lists of numbers: whether each is exactly of the declared type, asked of orjson's text rather than of each.
+"""Python lists of numbers: whether each is exactly of the declared type, asked of `marshal` rather than of each.
 
-Looking at the type of each of 900 numbers takes 18 microseconds, four times what orjson takes to write them. But text
-tells: what is no int, such as a bool, a float or None, has other characters in it. Subclasses are not written at all;
-members of an Enum are, by their values, which need not be what pydantic writes. `marshal` refuses these, and any other
-object that is not exactly one of Python's own types, in half the time.
+Looking at the type of each of 900 numbers takes 18 microseconds, four times what orjson takes to write them. `marshal`
+writes a list in two, each item with a letter for its type, and a number of one type in a fixed number of bytes: where
+the letters stand at equal distances, there is nothing else in the list. Subclasses and members of an Enum it refuses.
 """
 
 import marshal
@@ -13,41 +12,47 @@ from typing import Any, Final
 
 import orjson
 
-_NO_SUBCLASS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS
-
-# The format that has floats as eight bytes, and looks for no object that it has met before.
+# The format that has numbers in fixed widths, and looks for no object that it has met before.
 _MARSHAL_VERSION: Final = 2
 
-_EMPTY: Final = b"[]"
+# What stands before the first item: a letter, and how many there are.
+_HEAD_BYTES: Final = 5
 
-# The characters of nothing but such values, the brackets of the list aside.
-_CHARACTERS: Final[dict[type, bytes]] = {int: b"0123456789-,", bool: b"truefals,"}
+_FLAGS: Final = b"TF"
+
+# Each type's letter, and the bytes of an item with it; of ints, those of 32 bits.
+_LETTERS: Final[dict[type, tuple[bytes, int]]] = {int: (b"i", 5), float: (b"g", 9)}
 
 
 def exact_text(kind: type, items: list[Any]) -> bytes | None:
-    """The list as JSON, where every item is exactly of a type; None where one is not, or that cannot be told.
+    """The list as JSON, where every item is exactly of a type; None where one is not, or orjson does not write it.
 
     Args:
         kind: int, float, bool or NoneType.
         items: the list.
     """
     try:
-        text = orjson.dumps(items, option=_NO_SUBCLASS)
-        if kind is not NoneType:
-            marshal.dumps(items, _MARSHAL_VERSION)
-    except (TypeError, ValueError):
+        return orjson.dumps(items) if all_are(kind, items) else None
+    except TypeError:  # an int of more than 64 bits
         return None
-    characters = _CHARACTERS.get(kind)
-    if characters is not None:
-        return text if text.translate(None, characters) == _EMPTY else None
-    # A float has one point, unless it is 1e300 or null.
-    if kind is float and text.count(b".") == len(items) and b'"' not in text and b"{" not in text:
-        return text if text.find(b"[", 1) < 0 else None
-    return text if all_are(kind, items) else None
 
 
 def all_are(kind: type, items: list[Any]) -> bool:
-    """Whether every item is of a type, as `exact_text` tells."""
-    if kind in _CHARACTERS:
-        return exact_text(kind, items) is not None
-    return operator.countOf(map(type, items), kind) == len(items)
+    """Whether every item is exactly of a type.
+
+    Args:
+        kind: int, float, bool or NoneType.
+        items: the list.
+    """
+    if kind is NoneType:
+        return operator.countOf(map(type, items), NoneType) == len(items)
+    try:
+        data = marshal.dumps(items, _MARSHAL_VERSION)
+    except ValueError:  # something that is none of Python's own types
+        return False
+    if kind is bool:
+        return len(data) == _HEAD_BYTES + len(items) and not data[_HEAD_BYTES:].translate(None, _FLAGS)
+    letter, width = _LETTERS[kind]
+    if len(data) == _HEAD_BYTES + width * len(items) and data[_HEAD_BYTES::width] == letter * len(items):
+        return True
+    return kind is int and operator.countOf(map(type, items), int) == len(items)

@@ -1,4 +1,4 @@
-"""Lists of numbers: told exactly by their text."""
+"""Lists of numbers: told exactly by what marshal makes of them."""
 
 from enum import Enum, IntEnum
 from types import NoneType
