@@ -14,7 +14,7 @@ cycle, count as no parent. A parent that comes later in the list is as good as a
 
 import operator
 from array import array
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 # One number a node, in arrays: a list of a hundred thousand takes a millisecond to be let go.
@@ -80,51 +80,65 @@ class TokenCounts(NamedTuple):
 
 
 def count_tokens(
-    nodes: Sequence[Node], calls: Iterable[Call], num_nodes: int | None = None
+    nodes: Sequence[Node], calls: Sequence[Call], num_nodes: int | None = None, num_calls: int | None = None
 ) -> Generator[None, None, TokenCounts]:
     """Count a trace's tokens, yielding every few hundred nodes or calls.
 
     Args:
         nodes: the message graph; each node's parent is an index into it.
         calls: the model calls; each call's node is an index into `nodes`.
-        num_nodes: how many of the nodes count, by default all that there are when it comes to them.
+        num_nodes: how many of the nodes count, by default all.
+        num_calls: how many of the calls count, by default all.
 
     Returns:
         The counts, as the generator's value.
     """
-    usages, completion_tokens = yield from _usage_by_node(calls)
-    parents, is_ordered = yield from _parents(nodes, len(nodes) if num_nodes is None else num_nodes)
+    num_nodes = len(nodes) if num_nodes is None else num_nodes
+    num_calls = len(calls) if num_calls is None else num_calls
+    used, completion_tokens = yield from _last_calls(calls, num_calls, num_nodes)
+    parents, is_ordered = yield from _parents(nodes, num_nodes)
     leaves, upwards = yield from (_leaves_upwards(parents) if is_ordered else _leaves_under(parents))
-    totals: list[int] = [0] * len(parents)
     num_input = num_output = 0
     for end in range(len(upwards), 0, -NODES_PER_STEP):
         yield
         for node in reversed(upwards[max(0, end - NODES_PER_STEP) : end]):
             parent = parents[node]
-            before = 0 if parent == _NONE else totals[parent]
-            usage = usages.get(node)
-            if usage is None:
-                totals[node] = before
-            else:
-                totals[node] = usage.total_tokens
-                num_input += max(0, usage.input_tokens - before)
-                num_output += usage.completion_tokens * leaves[node]
+            before = _NONE if parent == _NONE else used[parent]
+            call = used[node]
+            if call == _NONE:
+                used[node] = before
+                continue
+            usage = _usage(calls, call)
+            fed = 0 if before == _NONE else _usage(calls, before).total_tokens
+            num_input += max(0, usage.input_tokens - fed)
+            num_output += usage.completion_tokens * leaves[node]
     return TokenCounts(num_input, num_output, num_input + completion_tokens)
 
 
-def _usage_by_node(calls: Iterable[Call]) -> Generator[None, None, tuple[dict[int, Usage | None], int]]:
-    """Return the usage of each node's last call, and the completion tokens of all calls."""
-    usages: dict[int, Usage | None] = {}
+def _usage(calls: Sequence[Call], index: int) -> Usage:
+    """The usage of a call that had one when it was looked at."""
+    usage = calls[index].usage
+    assert usage is not None  # noqa: S101 - nobody takes it away meanwhile
+    return usage
+
+
+def _last_calls(calls: Sequence[Call], num_calls: int, num_nodes: int) -> Generator[None, None, tuple[Indexes, int]]:
+    """Return the index of each node's last call, `_NONE` where that has no usage, and all calls' completion tokens.
+
+    In an array: a dict of as many nodes would take a millisecond to grow, and another to be looked through by the
+    garbage collector.
+    """
+    used = array("q", [_NONE]) * num_nodes
     completion_tokens = 0
-    for step, call in enumerate(calls):
-        if not step % NODES_PER_STEP:
-            yield
-        usage = call.usage
-        if call.node is not None:
-            usages[call.node] = usage
-        if usage is not None:
-            completion_tokens += usage.completion_tokens
-    return usages, completion_tokens
+    for start in range(0, num_calls, NODES_PER_STEP):
+        yield
+        for index, call in enumerate(calls[start : min(start + NODES_PER_STEP, num_calls)], start):
+            usage, node = call.usage, call.node
+            if node is not None and 0 <= node < num_nodes:
+                used[node] = _NONE if usage is None else index
+            if usage is not None:
+                completion_tokens += usage.completion_tokens
+    return used, completion_tokens
 
 
 def _parents(nodes: Sequence[Node], size: int) -> Generator[None, None, tuple[Indexes, bool]]:

@@ -7,7 +7,6 @@ The three counts of a trace, and an episode's three sums, are properties; each w
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import islice
 from typing import Any, Final, Protocol
 
 from encoder.stepwise import finish
@@ -76,7 +75,7 @@ def counts_in_steps(
         known = numbers[position : position + _NUMBERS]
         if length_of is None or known[:2] == [num_nodes, num_calls]:
             return TokenCounts(*known[2:])
-    found = yield from count_tokens(trace.nodes, islice(trace.calls, num_calls), num_nodes)
+    found = yield from count_tokens(trace.nodes, trace.calls, num_nodes, num_calls)
     positions[id(trace)] = len(numbers)
     numbers += (num_nodes, num_calls, *found)
     return found
