@@ -39,7 +39,7 @@ def main(way: str, target_bytes: int) -> None:
     size, peak_bytes = peak_of_process(lambda: work(episode))
     seconds = time.perf_counter() - start
     # Anew, as what encoding leaves behind on a model, such as cached UTF-8, is left the first time.
-    episode = synthetic_episode(8, target_bytes=target_bytes)
+    episode = synthetic_episode(7, target_bytes=target_bytes)
     _, traced_bytes = peak_of_python(lambda: work(episode))
     trials = run_trials(lambda: work(episode), 1, min_run_s=0)
     found = {

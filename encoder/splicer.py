@@ -24,9 +24,9 @@ from encoder.writers.trees import write_tree
 PIECE_BYTES: Final = 64 * 1024
 
 # Parts of a whole text that are looked at together, and the mean size below which they are joined: a header takes 33
-# bytes, and the allocator some more.
-_MANY_PARTS: Final = 256
-_SMALL_PART_BYTES: Final = 1024
+# bytes, and the allocator some more, which would be more than a hundredth.
+_MANY_PARTS: Final = 64
+_SMALL_PART_BYTES: Final = 4096
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
