@@ -1,19 +1,17 @@
 """Encode any pydantic model to JSON without holding the GIL for longer than a millisecond."""
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Final, Unpack
+from typing import Unpack
 
 from pydantic import BaseModel
 
 from encoder.arguments import DumpArguments
+from encoder.assembly import Assembly
 from encoder.gaps import watched
 from encoder.loop_turns import loop_turn
 from encoder.pacer import Pacer, thread_pacer
 from encoder.splicer import splice, splice_into
 from encoder.turns import TURNS
-
-# Parts let go between two looks at the clock: freeing costs 60 to 120 microseconds a megabyte.
-_FREED_AT_ONCE: Final = 16
 
 
 def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
@@ -34,16 +32,16 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
         EncodeError: a value cannot be written; its `path` says which.
     """
     pacer = thread_pacer()
-    parts: list[bytes] = []
+    assembly = Assembly()
     with TURNS.turn() as turn:
-        for _ in watched(splice_into(parts, model, dict(dump_arguments))):
+        for _ in watched(assembly.over(splice_into(assembly.parts, model, dict(dump_arguments)))):
             if pacer.pause_if_due():
                 turn.let_others()
-    joined = b"".join(parts)  # releases the GIL by itself where it is long; of one part it is that
-    for _ in watched(_let_go(parts)):
+    whole = assembly.result()
+    for _ in watched(assembly.let_go()):
         pacer.pause_if_due()
     pacer.leave()
-    return joined
+    return whole
 
 
 def iter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> Iterator[bytes]:
@@ -80,13 +78,6 @@ async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) 
     steps = watched(splice(model, dict(dump_arguments)))
     while piece := await _next_piece_on_loop(steps):
         yield piece
-
-
-def _let_go(parts: list[bytes]) -> Iterator[bytes]:
-    """Let some parts go, a few at a time, with an empty piece wherever it is a good moment to give way."""
-    while parts:
-        del parts[-_FREED_AT_ONCE:]
-        yield b""
 
 
 async def _next_piece_on_loop(steps: Iterator[bytes]) -> bytes:

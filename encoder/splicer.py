@@ -23,11 +23,6 @@ from encoder.writers.trees import write_tree
 # Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
 PIECE_BYTES: Final = 64 * 1024
 
-# Parts of a whole text that are looked at together, and the mean size below which they are joined: a header takes 33
-# bytes, and the allocator some more, which would be more than a hundredth.
-_MANY_PARTS: Final = 64
-_SMALL_PART_BYTES: Final = 4096
-
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -46,13 +41,11 @@ def splice(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
     return _pieces(model, arguments)
 
 
-def splice_into(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
-    """Write a model's JSON to a list, and yield an empty piece wherever it is a good moment to give way.
-
-    What is written is not copied once more to make pieces of like size: only small parts are joined.
+def splice_into(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -> Iterator[None]:
+    """Append a model's JSON to a list, and yield wherever it is a good moment to give way.
 
     Args:
-        out: where the parts are appended; the caller leaves it alone meanwhile.
+        out: where the parts are appended; the caller may take them out whenever this yields.
         model: as for `splice`.
         arguments: as for `splice`.
 
@@ -61,7 +54,7 @@ def splice_into(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -
         EncodeError: a value cannot be written.
     """
     refuse_unknown(arguments)
-    return _parts(out, model, arguments)
+    return _steps(model, arguments, _new_run(arguments, out))
 
 
 def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
@@ -70,23 +63,6 @@ def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
         yield run.take() if run.size() >= PIECE_BYTES else b""
     if run.out:
         yield run.take()
-
-
-def _parts(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:
-    settled = 0
-    for _ in _steps(model, arguments, _new_run(arguments, out)):
-        if len(out) - settled > _MANY_PARTS:
-            _join_small(out, settled)
-            settled = len(out)
-        yield b""
-    _join_small(out, settled)
-
-
-def _join_small(out: list[bytes], start: int) -> None:
-    """Make one part of the last ones, if they are so small that their own headers count."""
-    parts = out[start:]
-    if sum(map(len, parts)) < len(parts) * _SMALL_PART_BYTES:
-        out[start:] = [b"".join(parts)]
 
 
 def _new_run(arguments: dict[str, Any], out: list[bytes]) -> Run:

@@ -1,0 +1,94 @@
+"""The bytes of a whole record, put together while they are written.
+
+Parts are kept as they come and joined at the end, by a call that releases the GIL. But to let many parts go costs: the
+allocator gives their memory back in tens of megabytes, which takes milliseconds. So what grows large goes into one
+growing buffer, part by part, and is never there twice. A small one is not worth that: the allocator would clear a
+buffer of its size first, or copy it as it grows; a large one is mapped by the system, and moved without a copy.
+"""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Final
+
+# The bytes from where on a buffer is worth it: what glibc maps by itself whatever was allocated before (its greatest
+# M_MMAP_THRESHOLD is 32 MiB). The first buffer is a little larger.
+LARGE_BYTES: Final = 32 * 1024 * 1024
+_FIRST_BYTES: Final = LARGE_BYTES + 1024 * 1024
+
+# Parts that are looked at together, and the mean size below which they are joined: a header takes 33 bytes, and the
+# allocator some more, which would be more than a hundredth.
+_MANY_PARTS: Final = 64
+_SMALL_PART_BYTES: Final = 4096
+
+# Bytes copied, and parts let go, between two moments to give way: some tens of microseconds, with the page faults.
+_COPIED_AT_ONCE: Final = 256 * 1024
+_FREED_AT_ONCE: Final = 16
+
+
+class Assembly:
+    """Takes parts and makes one `bytes` of them.
+
+    Attributes:
+        parts: where the next ones are appended, between two steps.
+    """
+
+    def __init__(self, large_bytes: int = LARGE_BYTES) -> None:
+        """Args: the size from where on one buffer is used."""
+        self.parts: list[bytes] = []
+        self._large_bytes = large_bytes
+        self._settled = 0  # how many parts have been looked at
+        self._size = 0  # the bytes of these
+        self._buffer: BytesIO | None = None
+        self._whole = b""
+
+    def over(self, steps: Iterator[object]) -> Iterator[bytes]:
+        """Take in what some steps append, and yield an empty piece wherever it is a good moment to give way."""
+        for _ in steps:
+            if len(self.parts) - self._settled > _MANY_PARTS:
+                yield from self._settle()
+            yield b""
+        yield from self._settle()
+        if self._buffer is not None:
+            self._buffer.truncate()
+            self._whole, self._buffer = self._buffer.getvalue(), None
+            yield b""
+
+    def _settle(self) -> Iterator[bytes]:
+        """Look at the last parts: small ones are joined, and all go into the buffer if there is one."""
+        parts = self.parts
+        last = parts[self._settled :]
+        size = sum(map(len, last))
+        self._size += size
+        if size < len(last) * _SMALL_PART_BYTES:
+            parts[self._settled :] = [b"".join(last)]
+        del last
+        self._settled = len(parts)
+        if self._buffer is None and self._size > self._large_bytes:
+            self._buffer = BytesIO(bytes(max(_FIRST_BYTES, self._size)))  # of zeros, which the system makes when used
+        if self._buffer is not None:
+            yield from self._copy(self._buffer)
+
+    def _copy(self, buffer: BytesIO) -> Iterator[bytes]:
+        """Move all parts into the buffer."""
+        copied = 0
+        for position, part in enumerate(self.parts):
+            buffer.write(part)
+            self.parts[position] = b""
+            copied += len(part)
+            if copied >= _COPIED_AT_ONCE:
+                copied = 0
+                del part
+                yield b""
+        self.parts.clear()
+        self._settled = 0
+
+    def result(self) -> bytes:
+        """The whole, after the last step. The parts are still there, if any: see `let_go`."""
+        return b"".join(self.parts) if self.parts else self._whole
+
+    def let_go(self) -> Iterator[bytes]:
+        """Let the parts go, a few at a time, with an empty piece wherever it is a good moment to give way."""
+        self._whole = b""
+        while self.parts:
+            del self.parts[-_FREED_AT_ONCE:]
+            yield b""

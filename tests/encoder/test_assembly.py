@@ -1,0 +1,75 @@
+"""The assembly: whatever comes in parts becomes one text, through a buffer or a join."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from encoder import assembly
+from encoder.assembly import Assembly
+
+parts_of_steps = st.lists(st.lists(st.binary(max_size=300), max_size=90), max_size=12)
+
+
+def appending(made: Assembly, steps: list[list[bytes]]) -> Iterator[None]:
+    for parts in steps:
+        made.parts.extend(parts)
+        yield
+
+
+@given(parts_of_steps, st.sampled_from([0, 1, 500, 5_000, 10**9]))
+def test_parts_become_one_text(steps: list[list[bytes]], large_bytes: int) -> None:
+    made = Assembly(large_bytes)
+    assert set(made.over(appending(made, steps))) <= {b""}
+    whole = b"".join(part for parts in steps for part in parts)
+    assert made.result() == whole
+    assert set(made.let_go()) <= {b""}
+    assert made.parts == []
+
+
+def test_what_is_large_is_never_there_twice() -> None:
+    made = Assembly(large_bytes=1_000_000)
+    held = 0
+    for _ in made.over(appending(made, [[b"x" * 50_000]] * 200)):
+        held = max(held, sum(map(len, made.parts)))
+    assert held < 5_000_000
+    assert made.parts == []
+    assert made.result() == b"x" * 10_000_000
+
+
+def test_moving_into_the_buffer_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembly, "_COPIED_AT_ONCE", 1000)
+    made = Assembly(large_bytes=90_000)
+    moments = sum(1 for _ in made.over(appending(made, [[b"y" * 5000] * 100])))
+    assert moments >= 100
+
+
+def test_many_small_parts_are_joined() -> None:
+    made = Assembly()
+    for _ in made.over(appending(made, [[b"z"] * 1000] * 5)):
+        assert len(made.parts) <= 1000
+    assert len(made.parts) <= 5
+    assert made.result() == b"z" * 5000
+
+
+def test_large_parts_are_left_as_they_are() -> None:
+    part = b"w" * 10_000
+    made = Assembly()
+    for _ in made.over(appending(made, [[part] * 100])):
+        pass
+    assert all(kept is part for kept in made.parts)
+
+
+def test_a_single_part_is_the_result() -> None:
+    part = b"v" * 100
+    made = Assembly()
+    for _ in made.over(appending(made, [[part]])):
+        pass
+    assert made.result() is part
+
+
+def test_nothing_is_an_empty_text() -> None:
+    made = Assembly()
+    assert list(made.over(iter(()))) == []
+    assert made.result() == b""
