@@ -23,7 +23,7 @@ class WorkerStats:
         encoded_bytes_per_s: over the last ten seconds.
         sealed_bytes_per_s: over the last ten seconds.
         sent_bytes_per_s: over the last ten seconds.
-        retries: requests that were or will be repeated, over all sinks.
+        retries: attempts that failed and were, or will be, repeated, over all sinks; refusals (429, 503) not counted.
         concurrency: requests that may be in flight at once, over all sinks.
         restarts: how often something escaped one of the worker's threads.
         untold_events: events that a slow `on_event` hook was not told of.
