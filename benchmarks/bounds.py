@@ -88,7 +88,7 @@ def _worst(
     row = max(rows, key=lambda row: value_of(row) / limit_of(row), default=None)
     if row is None:
         return None
-    value, limit = value_of(row), limit_of(row)
+    value, limit = round(value_of(row), 2), limit_of(row)  # as exact as it is shown
     return Verdict(what, f"{limit:g}{unit}", f"{value:.2f}{unit}", _where(row), value / limit)
 
 

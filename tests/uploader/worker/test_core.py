@@ -10,7 +10,7 @@ import pytest
 from encoder.synthetic import synthetic_episode
 from tests.uploader.worker.doubles import TIMEOUT_S, Bench, Broken, Gated, hold, lines_of, until
 from uploader.errors import ConfigurationError, SpoolError
-from uploader.limits import CHUNK_BYTES
+from uploader.limits import CHUNK_BYTES, WORKER_CHUNK_BYTES
 from uploader.models import LineFormat
 from uploader.sealing import Sealer
 from uploader.spool.memory import MemoryFolder
@@ -284,12 +284,13 @@ def test_a_record_that_nobody_else_holds_is_let_go() -> None:
     assert gone.wait(TIMEOUT_S)
 
 
-def test_the_compressor_gets_a_megabyte_at_once() -> None:
+def test_the_compressor_gets_two_megabytes_at_once() -> None:
     def nowhere() -> MemoryFolder:
         return MemoryFolder("run", (), max_batches=1)
 
     settings = WorkerSettings(sinks=(), new_delivery=None, open_folder=None, new_memory=nowhere, run_id="run")
     sealer, piece = settings.new_sealer(), b"1" * CHUNK_BYTES
-    assert [sealer.add([piece], len(piece), number) for number in range(1, 4)] == [False, False, False]
-    assert sealer.add([piece], len(piece), 4)
+    pieces = WORKER_CHUNK_BYTES // CHUNK_BYTES
+    assert not any(sealer.add([piece], len(piece), number) for number in range(1, pieces))
+    assert sealer.add([piece], len(piece), pieces)
     assert len(list(sealer.work())) == 1
