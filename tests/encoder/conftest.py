@@ -13,7 +13,10 @@ import pytest
 from hypothesis import settings
 
 from encoder.paths import PATHS
+from tests.benchmarks.registering import register_benchmarks
 from tests.encoder.ways import ALL_FAST, COLUMN_WAYS, DUMPED, WAYS, Way
+
+register_benchmarks()  # whose shapes are tested here, too
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
