@@ -14,8 +14,8 @@ from rich.text import Text
 from uploader.cli.exits import Exit, exit_for
 from uploader.cli.interrupts import announced_interrupts
 from uploader.cli.output import amount, counted, messages, report_error, results, shown
+from uploader.cli.service_options import InFlightOption, KeyOption, TeamOption, UrlOption, in_option_names
 from uploader.cli.spool import JsonOption, SpoolOption, reported
-from uploader.cli.upload import KEY_HELP, in_option_names
 from uploader.config import Config, load_config
 from uploader.delivery.resume import Resumed, resume
 from uploader.errors import ConfigurationError
@@ -28,17 +28,13 @@ from uploader.spool.scan import RunFolderReport, scan
 
 def resume_runs(
     spool: SpoolOption = None,
-    url: Annotated[
-        str | None, typer.Option(help="The service's address; otherwise PRIME_TRACES_URL or the configuration file.")
-    ] = None,
-    api_key: Annotated[str | None, typer.Option(help=KEY_HELP)] = None,
-    team_id: Annotated[
-        str | None, typer.Option(help="The team; otherwise PRIME_TEAM_ID or the configuration file.")
-    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    team_id: TeamOption = None,
     redirect: Annotated[
         bool, typer.Option("--redirect", help="Send also what was logged for other addresses or teams, to this one.")
     ] = False,
-    max_in_flight: Annotated[int, typer.Option(min=1, max=MAX_IN_FLIGHT, help="Requests at once.")] = MAX_IN_FLIGHT,
+    max_in_flight: InFlightOption = MAX_IN_FLIGHT,
     as_json: JsonOption = False,
 ) -> None:
     """Send what waits for the service and team; runs in use are left alone.

@@ -1,7 +1,7 @@
 """`uploader upload`: files of lines to the traces service."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -10,25 +10,13 @@ from uploader.cli.interrupts import announced_interrupts
 from uploader.cli.output import messages, report_error, results, shown
 from uploader.cli.progress import Tally, upload_progress
 from uploader.cli.sending import FileOutcome, FileSender
+from uploader.cli.service_options import InFlightOption, KeyOption, TeamOption, UrlOption, in_option_names
 from uploader.cli.tables import receipts_table, uploads_table
 from uploader.client import TracesClient
-from uploader.errors import ConfigurationError, MissingAPIKeyError, UploaderError
+from uploader.errors import ConfigurationError, UploaderError
 from uploader.limits import DEFAULT_MAX_ATTEMPTS, DEFAULT_TARGET_BATCH_BYTES, MAX_IN_FLIGHT, MAX_REQUEST_BYTES
 from uploader.models import LineFormat
 from uploader.options import UploadArguments
-
-KEY_HELP = (
-    "The API key. Other users see command lines (ps): better set PRIME_API_KEY, or api_key in ~/.prime/config.json."
-)
-
-_OPTIONS: Final = {
-    "api_key": "--api-key",
-    "base_url": "--url",
-    "context": "--context",
-    "target_batch_bytes": "--batch-bytes",
-    "team_id": "--team-id",
-}
-"""The command's names for the client's arguments, of those that the command line itself cannot check."""
 
 
 def upload(
@@ -37,17 +25,13 @@ def upload(
         typer.Argument(metavar="FILE", help="Files of JSON lines.", exists=True, dir_okay=False, readable=True),
     ],
     line_format: Annotated[LineFormat, typer.Option(help="What one line holds.")] = LineFormat.TRACE,
-    url: Annotated[
-        str | None, typer.Option(help="The service's address; otherwise PRIME_TRACES_URL or the configuration file.")
-    ] = None,
-    api_key: Annotated[str | None, typer.Option(help=KEY_HELP)] = None,
-    team_id: Annotated[
-        str | None, typer.Option(help="The team; otherwise PRIME_TEAM_ID or the configuration file.")
-    ] = None,
+    url: UrlOption = None,
+    api_key: KeyOption = None,
+    team_id: TeamOption = None,
     context: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Kept with every trace; may be repeated.")
     ] = None,
-    max_in_flight: Annotated[int, typer.Option(min=1, max=MAX_IN_FLIGHT, help="Requests at once.")] = MAX_IN_FLIGHT,
+    max_in_flight: InFlightOption = MAX_IN_FLIGHT,
     max_attempts: Annotated[int, typer.Option(min=1, help="Tries of each request.")] = DEFAULT_MAX_ATTEMPTS,
     compress: Annotated[str, typer.Option(metavar="LEVEL", help="A gzip level from 0 to 9, or off.")] = "1",
     batch_bytes: Annotated[
@@ -93,14 +77,6 @@ def parse_context(pairs: list[str]) -> dict[str, str]:
             raise ConfigurationError("--context", f"{name!r} is given twice")
         context[name] = value
     return context
-
-
-def in_option_names(error: ConfigurationError) -> str:
-    """What is wrong with a setting, in the names of the command's options instead of the client's arguments."""
-    if isinstance(error, MissingAPIKeyError):
-        return "no API key: set PRIME_API_KEY, put api_key into ~/.prime/config.json, or give --api-key"
-    option = _OPTIONS.get(error.option, error.option)
-    return f"{option}: {error.reason}".replace(f"argument {error.option} ", f"{option} ")
 
 
 def parse_compress(text: str) -> bool | int:
