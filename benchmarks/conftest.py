@@ -10,6 +10,7 @@ import pytest
 from benchmarks.progress import Progress
 from benchmarks.results import read_results
 from benchmarks.settings import TOKENS_PER_NODE, Settings
+from benchmarks.tables import tables
 from benchmarks.terminal import print_tables
 from benchmarks.writing import write_reports
 from encoder import Episode
@@ -88,4 +89,4 @@ def pytest_terminal_summary(config: pytest.Config) -> None:
         return
     results = read_results(output)
     written = write_reports(results, config.option.results)
-    print_tables(results, [config.option.benchmark_json, *written])
+    print_tables(tables(results), [config.option.benchmark_json, *written])

@@ -7,11 +7,12 @@ from benchmarks.tables import tables
 
 def markdown(results: Results) -> str:
     """All tables, and where they were measured."""
-    parts = [_table(table) for table in tables(results)]
+    parts = [markdown_table(table) for table in tables(results)]
     return "\n\n".join([*parts, f"Measured {results.date[:10]} on {results.machine}."]) + "\n"
 
 
-def _table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """One table."""
     marks = [":--" if position < table.num_labels else "--:" for position in range(len(table.columns))]
     lines = [table.columns, marks, *table.rows]
     text = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)

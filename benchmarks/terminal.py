@@ -6,17 +6,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results import Results
-from benchmarks.tables import tables
+from benchmarks.cells import Table as Made
 
 _WIDTH = 80
 
 
-def print_tables(results: Results, files: Iterable[Path]) -> None:
-    """Print every table that has rows, at most 80 columns wide, and where the files are."""
+def print_tables(tables: Iterable[Made], files: Iterable[Path]) -> None:
+    """Print tables, at most 80 columns wide, and where the files are."""
     console = Console(width=_WIDTH, highlight=False)
     console.print()
-    for table in tables(results):
+    for table in tables:
         console.print(f"[bold]{table.title}[/bold]")
         shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         for position, column in enumerate(table.columns):

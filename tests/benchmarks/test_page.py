@@ -10,6 +10,7 @@ from benchmarks.page import page
 from benchmarks.results import Results, read_results
 from benchmarks.scales import Linear, Log
 from benchmarks.svg import Chart, Mark, element, row_chart
+from benchmarks.tables import tables
 from benchmarks.terminal import print_tables
 from benchmarks.writing import write_reports
 from tests.benchmarks.made_up import made_up_output
@@ -96,7 +97,7 @@ def test_writes_its_files(results: Results, tmp_path: Path) -> None:
 
 
 def test_the_terminal_tables_are_80_columns_wide(results: Results, capsys: pytest.CaptureFixture[str]) -> None:
-    print_tables(results, [Path("a.json")])
+    print_tables(tables(results), [Path("a.json")])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert any("8 at once" in line for line in lines)

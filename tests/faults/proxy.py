@@ -42,13 +42,18 @@ class Connection:
         self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.client.close()
 
-    def relay(self) -> None:
-        """Do nothing wrong, for as long as both sides like."""
+    def relay(self, pipes: "Pipes | None" = None) -> None:
+        """Do nothing wrong, for as long as both sides like.
+
+        Args:
+            pipes: what moves the bytes to the receiver, and those to the client; by default as fast as they come.
+        """
+        there, back = pipes or (pipe, pipe)
         with socket.create_connection(self._upstream) as server:
-            back = threading.Thread(target=_pipe, args=(server, self.client), daemon=True)
-            back.start()
-            _pipe(self.client, server)
-            back.join()
+            thread = threading.Thread(target=back, args=(server, self.client), daemon=True)
+            thread.start()
+            there(self.client, server)
+            thread.join()
 
     @staticmethod
     def _read_message(source: socket.socket) -> bytes:
@@ -65,21 +70,31 @@ class Connection:
 
 Fault = Callable[[Connection], None]
 
+Pipe = Callable[[socket.socket, socket.socket], None]
+"""Moves bytes from one socket to another until the first one ends."""
+Pipes = tuple[Pipe, Pipe]
+
 
 class FaultProxy:
     """Listens on a port of its own; a context manager.
 
+    Args:
+        upstream_url: where the receiver listens.
+        faults: what happens to the first connections.
+        otherwise: what happens to all others; by default they are relayed.
+
     Attributes:
-        faults: what happens to the next connections; those after them are relayed.
+        faults: what happens to the next connections.
         num_connections: how many there were.
     """
 
-    def __init__(self, upstream_url: str, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, upstream_url: str, faults: Iterable[Fault] = (), *, otherwise: Fault = Connection.relay) -> None:
         parts = urlsplit(upstream_url)
         assert parts.hostname is not None
         assert parts.port is not None
         self._upstream = (parts.hostname, parts.port)
         self.faults = deque(faults)
+        self._otherwise = otherwise
         self.num_connections = 0
         self._ended = threading.Event()
         self._clients: list[socket.socket] = []
@@ -97,16 +112,21 @@ class FaultProxy:
         """Listen again, at the same port."""
         self._listener = self._listen(self._port)
 
+    def cut(self) -> None:
+        """End the connections that there are."""
+        clients, self._clients = self._clients, []
+        for client in clients:
+            with suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+            client.close()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self.refuse()
-        for client in self._clients:
-            with suppress(OSError):
-                client.shutdown(socket.SHUT_RDWR)
-            client.close()
+        self.cut()
 
     def _listen(self, port: int) -> socket.socket:
         listener = socket.create_server(("127.0.0.1", port))
@@ -119,7 +139,7 @@ class FaultProxy:
                 client, _ = listener.accept()
                 self._clients.append(client)
                 self.num_connections += 1
-                fault = self.faults.popleft() if self.faults else Connection.relay
+                fault = self.faults.popleft() if self.faults else self._otherwise
                 connection = Connection(client, self._upstream, self._ended)
                 threading.Thread(target=_run, args=(fault, connection), daemon=True).start()
 
@@ -214,7 +234,8 @@ def _received(source: socket.socket, size: int = _CHUNK) -> bytes:
     return data
 
 
-def _pipe(source: socket.socket, target: socket.socket) -> None:
+def pipe(source: socket.socket, target: socket.socket) -> None:
+    """Move bytes as fast as they come."""
     with suppress(OSError):
         while data := source.recv(_CHUNK):
             target.sendall(data)
