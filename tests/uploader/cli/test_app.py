@@ -1,4 +1,4 @@
-"""The command line as a whole, and what the README says of it."""
+"""The command line as a whole, and what the documentation says of it."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from tests.uploader.cli.conftest import Command
 from uploader.cli.app import app
 from uploader.cli.exits import Exit
 
-README = (ROOT / "README.md").read_text()
+PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 GROUP = typer.main.get_group(app)
 SPOOL = GROUP.commands["spool"]
 assert isinstance(SPOOL, typer.core.TyperGroup)
@@ -39,17 +39,17 @@ def test_the_commands() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_readme_has_every_command_and_option(name: str) -> None:
-    assert f"uploader {name}" in README
+def test_the_documentation_has_every_command_and_option(name: str) -> None:
+    assert f"uploader {name}" in PAGE
     for parameter in ALL[name].params:
         for option in [*parameter.opts, *parameter.secondary_opts]:
             if option.startswith("--"):
-                assert option in README, f"{option} of {name}"
+                assert option in PAGE, f"{option} of {name}"
 
 
-def test_the_readme_has_every_exit_code() -> None:
+def test_the_documentation_has_every_exit_code() -> None:
     for code in Exit:
-        assert f"| {code.value} |" in README
+        assert f"| {code.value} |" in PAGE
 
 
 @pytest.mark.parametrize("name", COMMANDS)
