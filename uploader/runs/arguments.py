@@ -16,6 +16,16 @@ def usable_step(step: object) -> None:
         raise ConfigurationError("step", f"it must be a whole number, 0 or more, not {step!r}")
 
 
+def usable_work(work: object) -> None:
+    """Let `train` and `eval` through.
+
+    Raises:
+        ConfigurationError: it is neither.
+    """
+    if work not in ("train", "eval"):
+        raise ConfigurationError("work", f"it must be 'train' or 'eval', not {work!r}")
+
+
 def usable_values(name: str, values: object) -> None:
     """Let values by name through.
 

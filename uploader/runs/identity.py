@@ -8,7 +8,8 @@ Rules:
 
 1. `run.id` and `run.type` are the run's. Whatever else a record says of its run is kept: `name` and `work`.
 2. A trace that says nothing of its run gets what its episode has; the service reads the run from the traces.
-3. A training run needs `work`: where there is none it becomes `{type: train, step: step or 0}`. An evaluation has none.
+3. A training run needs `work`: where there is none it becomes `{type: train, step: step or 0}`, with the type `eval`
+   for records that evaluate the model in training. An evaluation run has none.
 4. Mappings are treated alike. Encoded bytes stay as they are; so does what only says of itself how it is encoded.
 """
 
@@ -17,7 +18,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from encoder import Episode, EvalRunInfo, Trace, TrainRunInfo, TrainWorkInfo
+from encoder import Episode, EvalRunInfo, EvalWorkInfo, Trace, TrainRunInfo, TrainWorkInfo
 from encoder.pacer import Pacer
 from encoder.turns import TURNS
 
@@ -34,17 +35,20 @@ class Identity:
     Attributes:
         kind: whether the run trains or evaluates.
         run_id: its id.
+        work: what records of a training run are for, where they do not say so.
     """
 
-    def __init__(self, kind: RunKind, run_id: str) -> None:
+    def __init__(self, kind: RunKind, run_id: str, work: RunKind = "train") -> None:
         self.kind: RunKind = kind
         self.run_id = run_id
+        self.work: RunKind = work
 
-    def preparer(self, step: int | None) -> Callable[[Any], Any]:
-        """A function that makes the stand-in of a record which was logged with this step."""
+    def preparer(self, step: int | None, work: RunKind = "train") -> Callable[[Any], Any]:
+        """A function that makes the stand-in of a record which was logged with this step, for this kind of work."""
+        identity = self if work == self.work else Identity(self.kind, self.run_id, work)
 
         def prepare(record: Any) -> Any:
-            return self.stand_in(record, step)
+            return identity.stand_in(record, step)
 
         return prepare
 
@@ -85,7 +89,9 @@ class Identity:
             work = getattr(episode, "work", None) if work is None else work
         if self.kind == "eval":
             return EvalRunInfo(id=self.run_id, name=name)
-        return TrainRunInfo(id=self.run_id, name=name, work=TrainWorkInfo(step=step or 0) if work is None else work)
+        if work is None:
+            work = (EvalWorkInfo if self.work == "eval" else TrainWorkInfo)(step=step or 0)
+        return TrainRunInfo(id=self.run_id, name=name, work=work)
 
     def _mapping(self, record: Mapping[str, Any], step: int | None) -> dict[str, Any]:
         run = self._rekeyed(record.get("run"), step)
@@ -109,7 +115,7 @@ class Identity:
         if self.kind == "eval":
             run.pop("work", None)
         elif run.get("work") is None:
-            run["work"] = {"type": "train", "step": step or 0}
+            run["work"] = {"type": self.work, "step": step or 0}
         return run
 
 

@@ -14,7 +14,7 @@ from uploader.arguments import check_source
 from uploader.clock import get_clock
 from uploader.errors import RunError, RunFinishedError
 from uploader.models import LineFormat
-from uploader.runs.arguments import usable_seconds, usable_step, usable_values
+from uploader.runs.arguments import usable_seconds, usable_step, usable_values, usable_work
 from uploader.runs.background import in_daemon
 from uploader.runs.closing import RunParts
 from uploader.runs.endings import Status
@@ -93,12 +93,13 @@ class LiveRun:
         """How many records are in each state, and all other figures, of one moment."""
         return self._parts.worker.stats
 
-    def log_episodes(self, episodes: Iterable[Any], *, step: int | None = None) -> bool:
+    def log_episodes(self, episodes: Iterable[Any], *, step: int | None = None, work: RunKind = "train") -> bool:
         """Log episodes; it returns at once.
 
         Args:
             episodes: `Episode`s, mappings, or other records. They get the run's identity while they are encoded.
             step: of a training run; for episodes whose `run.work` does not say theirs.
+            work: likewise what they are for: to `train` on, or to `eval`uate the model in training with.
 
         Returns:
             Whether they were taken. If not, the queue is full, and all are counted as dropped; or the run has ended.
@@ -107,21 +108,22 @@ class LiveRun:
             ConfigurationError: these are no records, or this is no step.
             RunFinishedError: the run has ended, and errors are to be raised.
         """
-        return self._log("episodes", episodes, LineFormat.EPISODE, step)
+        return self._log("episodes", episodes, LineFormat.EPISODE, step, work)
 
-    def log_traces(self, traces: Iterable[Any], *, step: int | None = None) -> bool:
+    def log_traces(self, traces: Iterable[Any], *, step: int | None = None, work: RunKind = "train") -> bool:
         """Log traces that belong to no episode; as `log_episodes`."""
-        return self._log("traces", traces, LineFormat.TRACE, step)
+        return self._log("traces", traces, LineFormat.TRACE, step, work)
 
-    def _log(self, name: str, records: Iterable[Any], line_format: LineFormat, step: int | None) -> bool:
+    def _log(self, name: str, records: Iterable[Any], line_format: LineFormat, step: int | None, work: RunKind) -> bool:
         check_source(name, records, may_be_async=False)
         usable_step(step)
+        usable_work(work)
         batch = records if isinstance(records, list | tuple) else list(records)
         if self._is_late(f"{len(batch)} {name}"):
             return False
         if not batch:
             return True
-        return self._parts.worker.submit(batch, line_format, prepare=self._parts.identity.preparer(step))
+        return self._parts.worker.submit(batch, line_format, prepare=self._parts.identity.preparer(step, work))
 
     def log_metrics(self, values: Mapping[str, Any], *, step: int | None = None) -> bool:
         """Log a row of metrics; it returns at once.

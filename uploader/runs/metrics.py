@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeAlias
 
 from uploader.pumps import StoppedError
+from uploader.runs.non_finite import NON_FINITE
 
 logger = logging.getLogger(__name__)
 
@@ -36,28 +37,41 @@ def metrics_row(values: Mapping[str, Any], step: int | None, now_s: float) -> Ro
 
 
 def plain(values: Mapping[str, Any]) -> Row:
-    """Values as JSON has them: numbers of numpy or torch as Python's, and without NaN and infinities."""
+    """Values as JSON has them: numbers of numpy or torch as Python's, and without NaN and infinities.
+
+    A warning names those that were left out, each once.
+    """
+    left_out: list[str] = []
+    cleaned = _plain_mapping(values, "", left_out)
+    NON_FINITE.warn(left_out)
+    return cleaned
+
+
+def _plain_mapping(values: Mapping[str, Any], prefix: str, left_out: list[str]) -> Row:
     cleaned = {}
     for name, value in values.items():
-        kept = _plain(value)
+        kept = _plain(value, f"{prefix}{name}", left_out)
         if kept is not _DROP:
             cleaned[str(name)] = kept
     return cleaned
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, name: str, left_out: list[str]) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
-        return float(value) if math.isfinite(value) else _DROP
+        if math.isfinite(value):
+            return float(value)
+        left_out.append(name)
+        return _DROP
     if isinstance(value, Mapping):
-        return plain(value)
+        return _plain_mapping(value, f"{name}.", left_out)
     if isinstance(value, list | tuple):
-        return [kept for kept in map(_plain, value) if kept is not _DROP]
+        return [kept for each in value if (kept := _plain(each, name, left_out)) is not _DROP]
     for convert in ("item", "tolist"):  # a scalar of numpy or torch; else an array
         if callable(method := getattr(value, convert, None)):
             try:
-                return _plain(method())
+                return _plain(method(), name, left_out)
             except (TypeError, ValueError, RuntimeError):
                 continue
     return str(value)

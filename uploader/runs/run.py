@@ -104,6 +104,10 @@ class Run(LiveRun):
         """`finish`, for an event loop, which goes on meanwhile; a cancellation ends the waiting as Ctrl-C does."""
         return await self._in_daemon(lambda: self.finish(summary, status=status, timeout=timeout))
 
+    async def afail(self, error: BaseException | str, *, timeout: float | None = None) -> RunReport:  # noqa: ASYNC109
+        """`fail`, for an event loop, as `afinish`."""
+        return await self._in_daemon(lambda: self.fail(error, timeout=timeout))
+
     async def _in_daemon(self, finish: Callable[[], T]) -> T:
         return await in_daemon(lambda stop: finish(), "uploader-finish", self._parts.hurry)
 

@@ -80,25 +80,26 @@ def episodes(draw: st.DrawFn) -> Episode[Any]:
     return episode
 
 
-def expected(own: Any, kind: RunKind, step: int | None) -> TrainRunInfo | EvalRunInfo:
+def expected(own: Any, kind: RunKind, step: int | None, for_: RunKind = "train") -> TrainRunInfo | EvalRunInfo:
     name, work = getattr(own, "name", None), getattr(own, "work", None)
     if kind == "eval":
         return EvalRunInfo(id="run-1", name=name)
-    return TrainRunInfo(id="run-1", name=name, work=work or TrainWorkInfo(step=step or 0))
+    new = {"train": TrainWorkInfo, "eval": EvalWorkInfo}[for_]
+    return TrainRunInfo(id="run-1", name=name, work=work or new(step=step or 0))
 
 
 kinds: st.SearchStrategy[RunKind] = st.sampled_from(("train", "eval"))
 
 
 @oracle_settings(100)
-@given(episodes(), kinds, steps)
+@given(episodes(), kinds, steps, kinds)
 def test_an_episode_is_written_as_a_copy_with_this_run_would_be(
-    episode: Episode[Any], kind: RunKind, step: int | None
+    episode: Episode[Any], kind: RunKind, step: int | None, for_: RunKind
 ) -> None:
     before = pickle.dumps(episode)
     copy = episode.model_copy(deep=True)
-    copy.record_run(expected(episode.run, kind, step))
-    stand_in = Identity(kind, "run-1").preparer(step)(episode)
+    copy.record_run(expected(episode.run, kind, step, for_))
+    stand_in = Identity(kind, "run-1").preparer(step, for_)(episode)
     assert line(stand_in) == oracle(copy)
     assert type(stand_in) is type(episode)
     assert pickle.dumps(episode) == before
@@ -154,7 +155,7 @@ def test_mappings_get_the_same_identity_as_models() -> None:
     ):
         episode = chat()
         episode.run = run
-        for each in (TRAIN, EVAL):
+        for each in (TRAIN, EVAL, Identity("train", "run-1", "eval")):
             record = episode.to_record()
             before = orjson.dumps(record)
             written = orjson.loads(line(each.stand_in(record, 3)))

@@ -89,6 +89,17 @@ def test_what_is_no_step(step: Any, worker: FakeWorker, spool: Path) -> None:
             log({} if log == run.log_metrics else [], step=step)
 
 
+def test_records_that_evaluate_the_model_in_training(worker: FakeWorker, spool: Path) -> None:
+    run = init(spool)
+    logged = episode()
+    assert run.log_episodes([logged], step=3, work="eval")
+    assert run.log_traces(logged.traces, step=4, work="eval")
+    works = [records[0].run.work for records, _ in worker.submitted]
+    assert [(work.type, work.step) for work in works] == [("eval", 3), ("eval", 4)]
+    with pytest.raises(ConfigurationError, match="work: it must be 'train' or 'eval', not 'test'"):
+        run.log_episodes([], work="test")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("values", [None, [1], "loss"])
 def test_what_is_no_mapping(values: Any, worker: FakeWorker, spool: Path) -> None:
     run = init(spool)
@@ -410,6 +421,13 @@ async def test_the_awaitable_twins(worker: FakeWorker, spool: Path) -> None:
     assert (report.status, run.summary) == ("cancelled", {"a": 1})
     assert threads[0].daemon
     assert threads[0] is not threading.current_thread()
+
+
+async def test_an_awaitable_failure(worker: FakeWorker, spool: Path) -> None:
+    run = init(spool)
+    report = await run.afail(ValueError("broken"), timeout=10)
+    assert report is run.finish()
+    assert (run.status, worker.closings) == ("failed", [10])
 
 
 async def test_a_cancellation_hurries(worker: FakeWorker, spool: Path) -> None:
