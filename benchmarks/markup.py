@@ -7,7 +7,8 @@ from pathlib import Path
 from benchmarks.cells import Table
 from benchmarks.verdicts import Verdict
 
-_STYLE = Path(__file__).with_name("report.css")
+_FOLDER = Path(__file__).parent
+_STYLES = ("drawings.css", "report.css")
 
 
 def document(title: str, origin: str, body: str) -> str:
@@ -18,10 +19,11 @@ def document(title: str, origin: str, body: str) -> str:
         origin: when and where that was measured.
         body: its sections, as markup.
     """
+    style = "".join((_FOLDER / name).read_text(encoding="utf-8") for name in _STYLES)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
+        f"<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header><h1>{escape(title)}</h1><p class="origin">{escape(origin)}</p></header>\n'
         f"<main>\n{body}</main>\n</body>\n</html>\n"
     )

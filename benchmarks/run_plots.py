@@ -21,7 +21,7 @@ def run_plots(results: Results) -> list[str]:
         drawings = [_kept(runs), _submits(runs)]
         if all(row.info["peak_bytes"] is not None for row in runs):
             drawings.append(_memory(runs))
-    return drawings + [_speeds(row) for row in results.of("throughput")]
+    return drawings + [speed_plot(row) for row in results.of("throughput")]
 
 
 def _name(row: Row) -> str:
@@ -64,7 +64,8 @@ def _memory(runs: list[Row]) -> str:
     return row_chart("peak memory above the start", shown, Linear(most * 1.05), "MB")
 
 
-def _speeds(row: Row) -> str:
+def speed_plot(row: Row) -> str:
+    """How fast episodes get from submit to the service."""
     ours = row.info["mb_per_s"][UNSTALL]
     shown = []
     for way, speed in row.info["mb_per_s"].items():
