@@ -32,6 +32,9 @@ if TYPE_CHECKING:
         SpoolError,
         SpoolFullError,
         SpoolLockedError,
+        StoreBusyError,
+        StoreError,
+        StoreRefusedError,
         TraceNotIndexedError,
         TraceTooLargeError,
         TransportError,
@@ -67,6 +70,8 @@ if TYPE_CHECKING:
     from uploader.options import RecordHook, UploadArguments
     from uploader.retry import Sleep
     from uploader.runs import Run, RunReport, init
+    from uploader.sinks.files import FileSink
+    from uploader.sinks.store import ObjectStoreSink
     from uploader.sinks.traces import TracesSink
     from uploader.worker.stats import WorkerReport, WorkerStats
     from uploader.worker.worker import UploadWorker
@@ -84,6 +89,7 @@ __all__ = [
     "EpisodeSummary",
     "EpisodeTraceAggregate",
     "Execution",
+    "FileSink",
     "ForbiddenError",
     "InvalidAnswerError",
     "LineFormat",
@@ -92,6 +98,7 @@ __all__ = [
     "ModelInfo",
     "NodeMessage",
     "NotFoundError",
+    "ObjectStoreSink",
     "Page",
     "PayloadTooLargeError",
     "PaymentRequiredError",
@@ -114,6 +121,9 @@ __all__ = [
     "SpoolError",
     "SpoolFullError",
     "SpoolLockedError",
+    "StoreBusyError",
+    "StoreError",
+    "StoreRefusedError",
     "TraceCall",
     "TraceCallPage",
     "TraceListPage",
@@ -144,6 +154,8 @@ _MODULES = (
     "client",
     "async_client",
     "sinks.traces",
+    "sinks.files",
+    "sinks.store",
     "runs",
     "worker.stats",
     "worker.worker",

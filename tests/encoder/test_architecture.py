@@ -17,6 +17,7 @@ EXTRAS = (
     "click",
     "msgspec",
     "multipart",
+    "obstore",
     "opentelemetry",
     "python_multipart",
     "rich",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import IntEnum
 
-from uploader.errors import ConfigurationError, RetryableAPIError, TransportError
+from uploader.errors import ConfigurationError, RetryableAPIError, StoreError, StoreRefusedError, TransportError
 
 
 class Exit(IntEnum):
@@ -37,9 +37,16 @@ def exit_for(error: BaseException) -> Exit:
         return Exit.INTERRUPTED
     if isinstance(error, ConfigurationError):
         return Exit.USAGE
-    if isinstance(error, TransportError | RetryableAPIError):
+    if isinstance(error, TransportError | RetryableAPIError) or _is_store_away(error):
         return Exit.UNREACHABLE
     return Exit.REFUSED
+
+
+def _is_store_away(error: BaseException) -> bool:
+    """Whether a store gave no answer, or one that another time may be another; not that there is no such bucket."""
+    if not isinstance(error, StoreError) or isinstance(error, StoreRefusedError):
+        return False
+    return error.status_code in (None, 408, 429) or error.status_code >= 500
 
 
 def worst(exits: Iterable[Exit]) -> Exit:

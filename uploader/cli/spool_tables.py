@@ -175,7 +175,8 @@ def _state(report: RunFolderReport) -> str:
 def _why(report: BatchReport) -> str:
     if report.state is State.WAITING and report.manifest is not None:
         return "; ".join(
-            f"{each.sink}: {each.place}{f' (team {each.team})' if each.team else ''}"
+            f"{'' if each.sink == each.place else f'{each.sink}: '}{each.place}"
+            f"{f' (team {each.team})' if each.team else ''}"
             for each in report.manifest.waiting_for
         )
     return f"{report.state}: {report.reason}"

@@ -25,11 +25,12 @@ _STOP_S = 10.0
 
 @dataclass
 class Resumed(DeliveryListener):
-    """What became of the batches in one folder.
+    """What became of the batches in one folder that wait for one destination.
 
     Attributes:
         run_id: the run that logged them.
         path: the folder.
+        destination: where they are to go.
         batches: how many are stored now.
         records: the records in those.
         sent_bytes: their compressed bytes.
@@ -42,6 +43,7 @@ class Resumed(DeliveryListener):
 
     run_id: str
     path: Path
+    destination: Destination | None = None
     batches: int = 0
     records: int = 0
     sent_bytes: int = 0
@@ -122,7 +124,7 @@ def resume(
     results: list[Resumed] = []
     for sink in sinks:
         for folder in leftovers(root, sink.destination):
-            result = Resumed(folder.run_id, folder.path)
+            result = Resumed(folder.run_id, folder.path, sink.destination)
             try:
                 _send(folder, sink, result, max_in_flight)
             finally:

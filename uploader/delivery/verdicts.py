@@ -15,6 +15,8 @@ from uploader.errors import (
     PayloadTooLargeError,
     PaymentRequiredError,
     RetryableAPIError,
+    StoreBusyError,
+    StoreRefusedError,
     UnauthorizedError,
     ValidationRejectedError,
 )
@@ -60,6 +62,8 @@ _VERDICTS: Mapping[type[BaseException], Verdict] = {
     PaymentRequiredError: Verdict.STOP,
     ForbiddenError: Verdict.STOP,
     ConfigurationError: Verdict.STOP,
+    StoreRefusedError: Verdict.STOP,
+    StoreBusyError: Verdict.LATER,
     LineFormatConflictError: Verdict.REJECT,
     PayloadTooLargeError: Verdict.DIVIDE,
 }

@@ -10,6 +10,9 @@ UploaderError                       receipts: what was committed all the same
 │   ├── SpoolFullError              no room: its own bound, or the disk's
 │   ├── SpoolLockedError            another process uses the folder
 │   └── DamagedBatchError           a file is not what was written
+├── StoreError                      an object store, or a folder, did not do what was asked
+│   ├── StoreBusyError              429, 503: it asks for fewer requests
+│   └── StoreRefusedError           it takes nothing from these credentials, or from this user
 ├── RunError                        a run lost something, or could not be opened or closed
 │   └── RunFinishedError            it has ended, and was logged to
 └── APIError                        the service refused, or could not be understood
@@ -49,6 +52,7 @@ from uploader.errors.service import (
     ValidationRejectedError,
 )
 from uploader.errors.spool import DamagedBatchError, SpoolError, SpoolFullError, SpoolLockedError
+from uploader.errors.stores import StoreBusyError, StoreError, StoreRefusedError
 
 __all__ = [
     "APIError",
@@ -72,6 +76,9 @@ __all__ = [
     "SpoolError",
     "SpoolFullError",
     "SpoolLockedError",
+    "StoreBusyError",
+    "StoreError",
+    "StoreRefusedError",
     "TraceNotIndexedError",
     "TraceTooLargeError",
     "TransportError",

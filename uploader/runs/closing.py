@@ -82,6 +82,7 @@ class RunParts:
             metrics_path=self.log.path if self.log is not None and self.log.rows else None,
             stopped=stopped_sinks(stats),
             problem=self.problem,
+            stored_by_sink={sink.name: sink.stored_records for sink in stats.sinks},
         )
 
 

@@ -1,7 +1,8 @@
 """What became of a run's records, in numbers and in a sentence."""
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from uploader.runs.endings import Status
@@ -24,6 +25,7 @@ class RunReport:
         metrics_path: the file that holds rows of metrics; None if there is none.
         stopped: which sinks refuse the key or the account, and why; empty for none.
         problem: why nobody was told of the run's end; None if that was done.
+        stored_by_sink: how many records each sink has, by its name; `counts` says `stored` of what all have.
     """
 
     run_id: str
@@ -36,6 +38,7 @@ class RunReport:
     metrics_path: Path | None = None
     stopped: str = ""
     problem: str | None = None
+    stored_by_sink: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -56,9 +59,17 @@ class RunReport:
         ]
         return ", ".join(filter(None, found))
 
+    @property
+    def _by_sink(self) -> str:
+        """What each sink has, where one has more than all have."""
+        if all(stored <= self.counts.stored for stored in self.stored_by_sink.values()):
+            return ""
+        each = ", ".join(f"{stored} by {name}" for name, stored in self.stored_by_sink.items())
+        return f" by all sinks ({each})"
+
     def __str__(self) -> str:
         counts = self.counts
-        parts = [f"{counts.stored} of {counts.submitted} records stored"]
+        parts = [f"{counts.stored} of {counts.submitted} records stored{self._by_sink}"]
         waiting = counts.spooled + counts.in_flight
         if waiting:
             parts.append(f"{waiting} {'on disk' if self.spool else 'in memory'}")

@@ -28,6 +28,7 @@ from uploader.runs.run import Run
 from uploader.runs.spec import RunSpec, run_spec
 from uploader.runs.worker_port import RunWorker
 from uploader.runs.workers import NoWorker, WorkerChoices, open_worker
+from uploader.sinks.choosing import SinkChoice, choose_sinks, is_service, needs_key
 from uploader.spool.names import METRICS, quote_run
 from uploader.spool.places import default_spool
 
@@ -77,6 +78,7 @@ def init(
     base_url: str | None = None,
     team_id: str | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
+    sinks: Sequence[SinkChoice] | None = None,
     spool: str | os.PathLike[str] | Place | None = Place.DEFAULT,
     max_queued_records: int | None = None,
     max_queued_bytes: int | None = None,
@@ -102,6 +104,8 @@ def init(
         base_url: the service's address, instead of PRIME_TRACES_URL and PRIME_API_BASE_URL.
         team_id: the team, instead of PRIME_TEAM_ID.
         transport: an httpx transport to use instead of the network.
+        sinks: where episodes and traces go: `traces`, which is the service; addresses like `s3://bucket/prefix`;
+            folders; or sinks, each with a name of its own. By default the service alone.
         spool: the folder of what is not sent yet; None for none: what is not sent is lost with the process. By default
             the folder for such things of this user.
         max_queued_records: the most records that wait for the encoder; 10,000.
@@ -120,10 +124,11 @@ def init(
     check_transport(transport, "handle_async_request")
     check_hook("on_event", on_event)
     settings = load_config(api_key, base_url, team_id)
-    if choices.mode == "online":
-        settings.headers()  # says so if there is no key
+    chosen = choose_sinks(sinks, settings, transport)
     spec = run_spec(kind, name, model, environments, tags, config, settings.team_id)
     courier = _courier(choices, settings, base_url, transport)
+    if choices.mode == "online" and (courier is not None or needs_key(chosen)):
+        settings.headers()  # says so if there is no key
     opened = None if courier is None else _opened(choices, spec, courier)
     if opened is None or courier is None:
         opened, courier = Opened(choices.run_id or f"local-{uuid4().hex}", spec.name), None
@@ -135,14 +140,15 @@ def init(
     worker: RunWorker = NoWorker()
     if choices.mode != "disabled":
         must_have = choices.on_error == "raise"
-        worker = open_worker(choices.mode, settings, transport, limits, must_have_spool=must_have)
+        worker = open_worker(choices.mode, chosen, limits, must_have_spool=must_have)
     metrics = MetricsQueue(known.deliver, "uploader-metrics")
     if choices.mode != "disabled":
         metrics.start()
         be_ready_for_exit()
     parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool)
-    parts.url = None if base_url is None else settings.base_url
-    parts.team = None if team_id is None else settings.team_id
+    if any(is_service(sink.destination) for sink in chosen):
+        parts.url = None if base_url is None else settings.base_url
+        parts.team = None if team_id is None else settings.team_id
     return Run(parts, spec.kind, choices.mode, choices.on_error, choices.finish_timeout_s)
 
 

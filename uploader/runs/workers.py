@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import httpx
-
-from uploader.config import Config
 from uploader.errors import ConfigurationError, SpoolError
 from uploader.models import LineFormat
-from uploader.sinks.traces import TracesSink
+from uploader.sinks.base import Sink
 from uploader.worker.counts import Counts
 from uploader.worker.stats import WorkerReport, WorkerStats
 from uploader.worker.worker import UploadWorker
@@ -56,8 +53,7 @@ class NoWorker:
 
 def open_worker(
     mode: Literal["online", "offline"],
-    config: Config,
-    transport: httpx.AsyncBaseTransport | None,
+    sinks: Sequence[Sink],
     choices: WorkerChoices,
     *,
     must_have_spool: bool,
@@ -66,8 +62,7 @@ def open_worker(
 
     Args:
         mode: `online`, or `offline`, which sends nothing.
-        config: the service that the records are for.
-        transport: an httpx transport to use instead of the network.
+        sinks: where the records go.
         choices: what was said about it.
         must_have_spool: whether a spool that cannot be used is an error; else the records are kept in memory.
 
@@ -75,7 +70,6 @@ def open_worker(
         ConfigurationError: a choice cannot be used.
         SpoolError: the spool cannot be used, and must be.
     """
-    sink = TracesSink(config, transport=transport)
     limits = {
         name: value
         for name in ("max_queued_records", "max_queued_bytes", "max_in_flight")
@@ -87,7 +81,7 @@ def open_worker(
 
     def worker(spool: Path | None) -> UploadWorker:
         return UploadWorker(
-            [sink],
+            sinks,
             run_id=choices.run_id,
             spool=spool,
             on_event=choices.on_event,

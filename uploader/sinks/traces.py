@@ -72,6 +72,11 @@ class TracesSink:
         return self._name
 
     @property
+    def config(self) -> Config:
+        """Whom it talks to, and as whom."""
+        return self._config
+
+    @property
     def destination(self) -> Destination:
         """Where it sends to."""
         return self._destination
