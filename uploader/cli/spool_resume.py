@@ -46,7 +46,7 @@ def resume_runs(
         reports = scan(root)
     targets = targets_of(reports, config, redirect=redirect)
     with _settings():
-        if not targets.need_no_key:
+        if targets.services:
             config.headers()  # a missing key is an error of usage, before anything is sent
     found: list[Resumed] = []
     unusable: list[tuple[Destination, ConfigurationError]] = []

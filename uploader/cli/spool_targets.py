@@ -39,11 +39,6 @@ class Targets:
         """What is sent one after the other; a group ends at its first error, and the next ones do not care."""
         return [each for each in (self.services, *([store] for store in self.stores)) if each]
 
-    @property
-    def need_no_key(self) -> bool:
-        """Whether all that is to be sent waits for stores."""
-        return bool(self.stores) and not self.services
-
 
 def targets_of(reports: Sequence[RunFolderReport], config: Config, *, redirect: bool) -> Targets:
     """The targets for what a spool holds."""

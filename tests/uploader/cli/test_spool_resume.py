@@ -97,7 +97,10 @@ def test_a_run_in_use_is_named_and_left_alone(command: Command, receiver: Receiv
     folder.close()
 
 
-def test_a_missing_key_is_an_error_of_usage(command: Command, spool: Path) -> None:
+def test_a_missing_key_is_an_error_of_usage_where_one_is_needed(command: Command, spool: Path) -> None:
+    ran = command("spool", "resume", "--spool", spool, "--url", "http://service.test")
+    assert (ran.code, ran.out) == (0, "nothing to send\n")
+    left_behind(spool, "keyless", destination_of("http://service.test"))
     ran = command("spool", "resume", "--spool", spool, "--url", "http://service.test")
     assert (ran.code, ran.out) == (2, "")
     assert "no API key" in ran.err
