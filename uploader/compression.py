@@ -6,7 +6,7 @@ its *uncompressed* bytes, which does not care. Both libraries let the GIL go whi
 """
 
 import zlib
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from uploader.errors import ConfigurationError
 
@@ -43,6 +43,32 @@ class _Stream(Protocol):
     def compress(self, data: Chunk, /) -> bytes: ...
 
     def flush(self) -> bytes: ...
+
+
+class GzipReader(Protocol):
+    """What the decompressors of `zlib` and `isal_zlib` have in common; see `zlib.decompressobj`."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream's end was read."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What followed the stream's end."""
+
+    @property
+    def unconsumed_tail(self) -> bytes:
+        """What was not read, as the output would have been too long."""
+
+    def decompress(self, data: Chunk, max_length: int = 0, /) -> bytes:
+        """Read some of the stream.
+
+        Raises:
+            Exception: one of `GZIP_ERRORS`: the stream is damaged.
+        """
+
+
+GZIP_ERRORS: tuple[Any, ...] = (zlib.error, getattr(isal_zlib, "error", zlib.error))
 
 
 class GzipCompressor:
@@ -88,6 +114,13 @@ def gzip_level(compress: CompressOption) -> int | None:
 def open_compressor(level: int | None) -> Compressor:
     """A compressor for one batch, at a level that `gzip_level` gave."""
     return PlainCompressor() if level is None else GzipCompressor(level)
+
+
+def open_gzip_reader() -> GzipReader:
+    """A decompressor for one gzip stream."""
+    module: Any = isal_zlib or zlib
+    stream: GzipReader = module.decompressobj(_GZIP_WBITS)
+    return stream
 
 
 def _open_stream(level: int) -> _Stream:

@@ -15,6 +15,7 @@ from uploader.limits import CHUNK_BYTES, MAX_LINE_BYTES
 Record = Any
 """A mapping, an object with `iter_json`, `to_json` or `to_record`, or one encoded line as bytes."""
 
+_SEVERAL_LINES = "it holds a line feed, and would be several lines: write it compactly"
 _KINDS = "a mapping, an object with iter_json, to_json or to_record, or encoded bytes"
 
 
@@ -65,33 +66,49 @@ def whole_record(
     """
     pieces: list[bytes] = []
     size = 0
-    ended = False
+    for piece in line_pieces(record, line_number, pause):
+        size += len(piece)
+        if size - 1 <= max_line_bytes:
+            pieces.append(piece)
+        else:
+            pieces.clear()
+    if size - 1 > max_line_bytes:
+        raise TraceTooLargeError(line_number, size - 1, max_line_bytes)
+    return pieces, size
+
+
+def line_pieces(record: Record, line_number: int, pause: Callable[[], object] | None = None) -> Iterator[bytes]:
+    """The pieces of a record's line as they become ready; an LF ends the last one, and stands nowhere else.
+
+    Args:
+        record: as for `whole_record`.
+        line_number: as for `whole_record`.
+        pause: as for `whole_record`.
+
+    Raises:
+        RecordError: the record cannot be written, is blank, or would be more than one line; some pieces may have been
+            yielded by then.
+    """
+    ended, blank = False, True
     try:
         for piece in record_pieces(record):
             if not piece:
                 continue
             if ended:
-                raise RecordError(line_number, "it holds a line feed, and would be several lines: write it compactly")
+                raise RecordError(line_number, _SEVERAL_LINES)
             ended = _ends_line(piece, line_number, pause)
-            size += len(piece)
-            if size - ended <= max_line_bytes:
-                pieces.append(piece)
-            else:
-                pieces.clear()
+            blank = blank and piece.isspace()
+            yield piece
     except RecordError:
         raise
     except _NoRecordError as error:
         raise RecordError(line_number, str(error)) from None
     except Exception as error:
         raise RecordError(line_number, f"{type(error).__name__}: {error}") from error
-    if size - ended > max_line_bytes:
-        raise TraceTooLargeError(line_number, size - ended, max_line_bytes)
-    if all(piece.isspace() for piece in pieces):
+    if blank:
         raise RecordError(line_number, "it is blank, and a blank line is no record")
     if not ended:
-        pieces.append(b"\n")
-        size += 1
-    return pieces, size
+        yield b"\n"
 
 
 def _ends_line(piece: bytes, line_number: int, pause: Callable[[], object] | None) -> bool:
@@ -106,7 +123,7 @@ def _ends_line(piece: bytes, line_number: int, pause: Callable[[], object] | Non
         if position == len(piece) - 1:
             return True
         if position >= 0:
-            raise RecordError(line_number, "it holds a line feed, and would be several lines: write it compactly")
+            raise RecordError(line_number, _SEVERAL_LINES)
     return False
 
 

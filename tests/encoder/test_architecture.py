@@ -14,6 +14,7 @@ import uploader
 
 MAX_LINES = 250
 EXTRAS = (
+    "backports.zstd",
     "click",
     "msgspec",
     "multipart",
@@ -24,6 +25,7 @@ EXTRAS = (
     "starlette",
     "typer",
     "uvicorn",
+    "wandb",
 )
 INTERNALS = re.compile(r"pydantic_core|pydantic\._internal|__pydantic_\w+__")
 PACKAGES = {package.__name__: Path(str(package.__file__)).parent for package in (encoder, uploader)}

@@ -11,12 +11,15 @@
 
 from uploader.monitors.base import Monitor
 from uploader.monitors.data import Kind, Subset, Where
+from uploader.monitors.file import FileMonitor, FileStats
 from uploader.monitors.group import MonitorGroup
 from uploader.monitors.registry import finalize, log, setup, stats
 from uploader.monitors.stats import GroupStats, MonitorStats
 from uploader.monitors.upload import UploadMonitor, UploadStats
 
 __all__ = [
+    "FileMonitor",
+    "FileStats",
     "GroupStats",
     "Kind",
     "Monitor",

@@ -6,6 +6,7 @@ from typing import Any, Self
 from uploader.monitors.data import Kind, Subset, Where, sorted_out, usable_where
 from uploader.monitors.ranks import is_first_rank
 from uploader.monitors.stats import MonitorStats
+from uploader.runs.live import DEFAULT_FLUSH_TIMEOUT_S
 from uploader.runs.non_finite import without_non_finite
 
 
@@ -66,8 +67,15 @@ class Monitor:
             where: what they belong to.
         """
 
-    async def flush(self) -> bool:
-        """Wait until everything logged so far is safe; whether it is."""
+    async def flush(self, timeout_s: float | None = DEFAULT_FLUSH_TIMEOUT_S) -> bool:
+        """Wait until everything logged so far is safe.
+
+        Args:
+            timeout_s: how long; None for as long as it takes.
+
+        Returns:
+            Whether it is.
+        """
         return True
 
     async def finalize(self) -> None:

@@ -12,6 +12,7 @@ from uploader.monitors.data import Kind, Subset, sorted_out, usable_where
 from uploader.monitors.failures import Failures
 from uploader.monitors.ranks import is_first_rank
 from uploader.monitors.stats import GroupStats, MonitorStats
+from uploader.runs.live import DEFAULT_FLUSH_TIMEOUT_S
 
 logger = logging.getLogger(__name__)
 
@@ -116,9 +117,16 @@ class MonitorGroup(Monitor):
             logger.warning("The monitors are finalized, and take nothing any more; this is said once")
         return self._ended
 
-    async def flush(self) -> bool:
-        """Wait until everything logged so far is safe with all of them; whether it is."""
-        safe = await self._each("its flush", lambda monitor: monitor.flush(), otherwise=False)
+    async def flush(self, timeout_s: float | None = DEFAULT_FLUSH_TIMEOUT_S) -> bool:
+        """Wait until everything logged so far is safe with all of them; it raises nothing.
+
+        Args:
+            timeout_s: how long; None for as long as it takes.
+
+        Returns:
+            Whether it is.
+        """
+        safe = await self._each("its flush", lambda monitor: monitor.flush(timeout_s), otherwise=False)
         return all(safe)
 
     async def finalize(self) -> None:

@@ -4,7 +4,6 @@ Opening a run reads files and may ask the platform, for 15 s at most. So a threa
 logged is kept in a list and given to the run in order. From then on it goes to the run's queue at once.
 """
 
-import _thread
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -13,8 +12,8 @@ from typing import Final, TypeAlias
 from uploader.errors import UploaderError
 from uploader.monitors.failures import Failures
 from uploader.runs import Run
-from uploader.worker import starting
 from uploader.worker.forks import begin_anew_after_fork
+from uploader.worker.starting import start_soon
 
 Call: TypeAlias = Callable[[Run], object]
 """Logs something to the run."""
@@ -64,19 +63,9 @@ class Opening:
         """Have the run opened, unless it is; it waits for nothing."""
         if self.is_begun:
             return
+        thread = threading.Thread(target=self._open, name="uploader-open", daemon=True)
+        start_soon(thread.start)
         self._begun = True
-        started = threading.Event()
-        starting.begins(started)
-
-        def start() -> None:
-            try:
-                threading.Thread(target=self._open, name="uploader-open", daemon=True).start()
-            except RuntimeError as error:  # no thread is to be had
-                self._give_up(error)
-            starting.has_begun(started)
-
-        # To start a thread is to wait until it runs, milliseconds where the interpreter is busy; to ask for one is not.
-        _thread.start_new_thread(start, ())
 
     def give(self, call: Call, items: int) -> None:
         """Call with the run: at once if it is open, else as soon as it is.

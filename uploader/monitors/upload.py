@@ -1,5 +1,6 @@
 """Uploads what is logged, by a run of `uploader.init`."""
 
+import time
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from uploader.monitors.opening import Opening
 from uploader.monitors.stats import MonitorStats
 from uploader.runs import Run, RunReport, init
 from uploader.runs.background import in_daemon
+from uploader.runs.live import DEFAULT_FLUSH_TIMEOUT_S
 from uploader.worker.counts import Counts
 from uploader.worker.stats import WorkerStats
 
@@ -99,12 +101,24 @@ class UploadMonitor(Monitor):
         if traces:
             self._opening.give(lambda run: run.log_traces(traces, step=where.step, work=where.kind), len(traces))
 
-    async def flush(self) -> bool:
-        """Wait until everything logged so far is stored, or on disk; whether it is."""
+    async def flush(self, timeout_s: float | None = DEFAULT_FLUSH_TIMEOUT_S) -> bool:
+        """Wait until everything logged so far is stored, or on disk.
+
+        Args:
+            timeout_s: how long; None for as long as it takes.
+
+        Returns:
+            Whether it is. What was dropped or set aside is not waited for.
+
+        Raises:
+            UploaderError: there is no run.
+            RunError: something was lost, where the run's `on_error` is `raise`.
+        """
         if not self._opening.is_begun:
             return True
-        run = await self._opened()
-        return await run.aflush(None) and not self._opening.dropped
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        run = await self._opened(_OPEN_WAIT_S if timeout_s is None else timeout_s)
+        return await run.aflush(None if deadline is None else max(0.0, deadline - time.monotonic()))
 
     async def finalize(self) -> None:
         """Send what there is, keep the rest on disk, and close the run.
@@ -127,13 +141,13 @@ class UploadMonitor(Monitor):
         if self._ended or not self._opening.is_begun:
             return
         self._ended = True
-        run = await self._opened()
+        run = await self._opened(_OPEN_WAIT_S)
         self.report = await (run.afinish() if error is None else run.afail(error))
 
-    async def _opened(self) -> Run:
+    async def _opened(self, timeout_s: float) -> Run:
         if self._opening.run is not None:
             return self._opening.run
-        return await in_daemon(lambda stop: self._opening.wait(_OPEN_WAIT_S, stop), "uploader-wait")
+        return await in_daemon(lambda stop: self._opening.wait(timeout_s, stop), "uploader-wait")
 
     @property
     def stats(self) -> UploadStats:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from uploader.pumps import StoppedError
 from uploader.runs.non_finite import NON_FINITE
+from uploader.worker.starting import start_soon
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +102,7 @@ class MetricsQueue:
         self._items: SimpleQueue[Row | threading.Event] = SimpleQueue()
         self._current: deque[Row] = deque(maxlen=1)
         self._stop, self._ended = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
+        self._begun = False
 
     def put(self, row: Row) -> bool:
         """Queue a row; False if there are too many."""
@@ -109,20 +110,25 @@ class MetricsQueue:
             self.dropped += 1
             return False
         self._items.put(row)
-        if self._thread is None:
-            self.start()
+        self.start()
         return True
 
     def start(self) -> None:
-        """Start the thread, ahead of the first row."""
+        """Have the thread started, unless it is; it waits for nothing."""
+        if self._begun:
+            return
         arguments = (self._items, self._stop, self._ended)
-        self._thread = threading.Thread(target=self._work, args=arguments, name=self._name, daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._work, args=arguments, name=self._name, daemon=True)
+        try:
+            start_soon(thread.start)
+        except RuntimeError:  # no thread is to be had: the next row tries again
+            return
+        self._begun = True
 
     def flush(self, timeout_s: float | None) -> bool:
         """Wait until all that was put before is delivered."""
-        if self._thread is None:
-            return True
+        if not self._begun:
+            return self._items.empty()
         passed = threading.Event()
         self._items.put(passed)
         return passed.wait(timeout_s) and not self._stop.is_set()
@@ -134,8 +140,8 @@ class MetricsQueue:
         """
         delivered = self.flush(timeout_s)
         self._stop.set()
-        if self._thread is None:
-            return []
+        if not self._begun:
+            return list(self._drained())
         self._items.put(threading.Event())  # wakes the thread
         if delivered:
             return []

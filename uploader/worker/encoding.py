@@ -80,7 +80,7 @@ class Encoding:
             self._pacer.pause_if_due()
 
     def _encode(self, entry: Entry) -> None:
-        number = self._numbers[entry.line_format] = self._numbers[entry.line_format] + 1
+        number = self._numbers[entry.label] = self._numbers[entry.label] + 1
         try:
             pieces, size = self._whole(entry, number)
         except RecordError as error:
@@ -88,7 +88,7 @@ class Encoding:
         except TraceTooLargeError as error:
             self._set_aside(entry, TOO_LONG, error)
         else:
-            self._entry, self._line = None, Line(entry.line_format, pieces, size, number)
+            self._entry, self._line = None, Line(entry.label, pieces, size, number)
             del pieces
             self._hand_over()
             self.meter.add(size)
@@ -117,7 +117,7 @@ class Encoding:
         clear_frames(error)  # they hold the record
         self._entry = None
         if self._ledger.reject(1, reason):
-            self._keeper.set_aside_line(entry.line_format, self._what_can_be_written(entry), text)
+            self._keeper.set_aside_line(entry.label, self._what_can_be_written(entry), text)
             self._tell(Rejected(1, reason, text))
 
     def _what_can_be_written(self, entry: Entry) -> Iterator[bytes]:
@@ -135,4 +135,4 @@ class Encoding:
             text = f"{type(error).__name__}: {error}"
             self._tell(Rejected(1, ESCAPED, text))
             # Not encoded again: what escaped once may do so again.
-            self._keeper.set_aside_line(entry.line_format, iter(()), text)
+            self._keeper.set_aside_line(entry.label, iter(()), text)

@@ -16,7 +16,6 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeAlias
 
-from uploader.models import LineFormat
 from uploader.worker.barriers import Barrier
 from uploader.worker.estimates import Estimate, Scales, estimate
 from uploader.worker.ledger import Ledger
@@ -32,14 +31,12 @@ Prepare: TypeAlias = Callable[[Any], Any]
 class Submission:
     """Records that were submitted together."""
 
-    __slots__ = ("_records", "_taken", "at_s", "estimate", "line_format", "prepare")
+    __slots__ = ("_records", "_taken", "at_s", "estimate", "label", "prepare")
 
-    def __init__(
-        self, records: list[Any], line_format: LineFormat, prepare: Prepare | None, guess: Estimate, at_s: float
-    ) -> None:
+    def __init__(self, records: list[Any], label: Any, prepare: Prepare | None, guess: Estimate, at_s: float) -> None:
         self._records = records
         self._taken = 0
-        self.line_format = line_format
+        self.label = label
         self.prepare = prepare
         self.estimate = guess
         self.at_s = at_s
@@ -61,16 +58,16 @@ class Entry:
 
     Attributes:
         held: the record, alone in a list, so that its holder can let it go; empty afterwards.
-        line_format: what its line will hold.
+        label: what whoever submitted it gave it.
         prepare: makes of it what is encoded in its place; None for itself.
         estimate: what it was taken for.
     """
 
-    __slots__ = ("estimate", "held", "line_format", "prepare")
+    __slots__ = ("estimate", "held", "label", "prepare")
 
     def __init__(self, submission: Submission) -> None:
         self.held = [submission.take()]
-        self.line_format = submission.line_format
+        self.label = submission.label
         self.prepare = submission.prepare
         self.estimate = submission.estimate
 
@@ -102,14 +99,20 @@ class Intake:
         self._hungry = False  # whether the taking thread waits
         self._wake: SimpleQueue[None] = SimpleQueue()
 
-    def put(self, records: Sequence[Any], line_format: LineFormat, prepare: Prepare | None = None) -> str | None:
-        """Queue all of some records, or none; why not, if so."""
-        records = list(records)  # the caller may change the list, but not the records
+    def put(self, records: Sequence[Any], label: Any, prepare: Prepare | None = None) -> str | None:
+        """Queue all of some records, or none; why not, if so.
+
+        Args:
+            records: these; the caller may change the list, but not the records.
+            label: what each of them has with it when it is taken, such as its line format.
+            prepare: makes of each, for whoever takes it, what is encoded in its place.
+        """
+        records = list(records)
         count = len(records)
         if not count:
             return None
         guess = estimate(records)
-        submission = Submission(records, line_format, prepare, guess, self._clock())
+        submission = Submission(records, label, prepare, guess, self._clock())
         ledger = self._ledger
         with ledger.lock:
             reason = self._obstacle(count, guess)

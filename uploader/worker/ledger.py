@@ -77,6 +77,13 @@ class Ledger:
             self._encoding -= spooled.batch.num_lines
             return True
 
+    def written(self, records: int) -> None:
+        """Records that were being encoded are where they belong, without a batch."""
+        with self.lock:
+            if not self.frozen:
+                self._encoding -= records
+                self._tracking.own.stored += records
+
     def adopt(self, spooled: SpooledBatch) -> bool:
         """A batch of an earlier run waits to be sent; False if it is known already, or nothing is sent any more."""
         with self.lock:

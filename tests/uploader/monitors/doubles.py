@@ -1,9 +1,12 @@
 """Monitors for tests: one that remembers, one that fails."""
 
+import gzip
+from pathlib import Path
 from typing import Any
 
 from encoder import Episode, from_messages
 from uploader.monitors import Monitor, MonitorStats, Where
+from uploader.monitors.codecs import open_zstd
 
 CHAT = [{"role": "user", "content": "6 * 7?"}, {"role": "assistant", "content": "42"}]
 
@@ -34,7 +37,7 @@ class Remembering(Monitor):
     def take_records(self, records: list[Any], where: Where) -> None:
         self.records.append((records, where))
 
-    async def flush(self) -> bool:
+    async def flush(self, timeout_s: float | None = None) -> bool:
         self.calls.append("flush")
         return True
 
@@ -64,7 +67,7 @@ class Failing(Monitor):
     def take_records(self, records: list[Any], where: Where) -> None:
         raise self.error
 
-    async def flush(self) -> bool:
+    async def flush(self, timeout_s: float | None = None) -> bool:
         raise self.error
 
     async def finalize(self) -> None:
@@ -73,3 +76,14 @@ class Failing(Monitor):
     @property
     def stats(self) -> MonitorStats:
         raise self.error
+
+
+def read_lines(path: Path) -> list[bytes]:
+    """The lines of a file, which may be compressed."""
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    elif path.suffix == ".zst":
+        content = open_zstd().decompress(content) if content else b""
+    assert not content or content.endswith(b"\n")
+    return content.split(b"\n")[:-1]

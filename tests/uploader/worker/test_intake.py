@@ -32,7 +32,7 @@ def test_records_come_out_in_order_one_by_one() -> None:
     entry = intake.take(0)
     assert isinstance(entry, Entry)
     assert entry.held == [b"a"]
-    assert entry.line_format is LineFormat.TRACE
+    assert entry.label is LineFormat.TRACE
     assert (ledger.counts().queued, ledger.counts().encoding) == (2, 1)
     assert taken(intake) == [b"b", b"c"]
 

@@ -1,0 +1,33 @@
+"""A process that logs to a folder until it is killed:
+`python -m tests.uploader.monitors.killed_child FOLDER COMPRESS FIRST`.
+
+It prints the number of each episode that a flush has confirmed.
+"""
+
+import asyncio
+import sys
+from typing import Any
+
+from encoder import Episode
+from encoder.synthetic import synthetic_episode
+from uploader.monitors import FileMonitor
+
+CHUNK_BYTES = 1_000_000
+
+
+def episode(number: int) -> Episode[Any]:
+    """The episode of a number: several pieces long, so that a kill finds it half written."""
+    return synthetic_episode(number % 10, num_nodes=8, tokens_per_node=800)
+
+
+async def main(folder: str, compress: Any, first: int) -> None:
+    monitor = FileMonitor(folder, chunk_bytes=CHUNK_BYTES, compress=compress)
+    for number in range(first, first + 10_000):
+        await monitor.log(episode(number), 0)
+        await monitor.log({"number": number}, 0)
+        if number % 5 == 4 and await monitor.flush():
+            print(number, flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2] or None, int(sys.argv[3])))
