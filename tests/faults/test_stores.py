@@ -25,6 +25,7 @@ from uploader import FileSink, ObjectStoreSink, UploadWorker
 from uploader.cli.app import run as run_command
 from uploader.models import LineFormat
 from uploader.sinks import store
+from uploader.sinks.base import Sink
 from uploader.testing import FakeClock
 
 RECORDS = 60
@@ -74,7 +75,10 @@ def test_every_record_is_stored_once_through_all_faults(
     slow_down = answering(503, b"<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>")
     bucket = s3.new_bucket()
     with FaultProxy(s3.url, [*faults, never_answer, *[slow_down] * 5]) as proxy:
-        sinks = [ObjectStoreSink(S3(proxy.url).address(bucket, "p"), name="store"), FileSink(tmp_path / "out")]
+        sinks: list[Sink] = [
+            ObjectStoreSink(S3(proxy.url).address(bucket, "p"), name="store"),
+            FileSink(tmp_path / "out"),
+        ]
         worker = UploadWorker(sinks, run_id="faults", spool=tmp_path / "spool")
         submit(worker, "faults")
         report = worker.close(timeout_s=FOREVER_S)
@@ -95,7 +99,10 @@ def test_an_outage_of_a_store_is_felt_by_no_other_sink(s3: S3, tmp_path: Path) -
     bucket = s3.new_bucket()
     with FaultProxy(s3.url) as proxy:
         proxy.refuse()
-        sinks = [ObjectStoreSink(S3(proxy.url).address(bucket), name="store"), FileSink(tmp_path / "out", name="files")]
+        sinks: list[Sink] = [
+            ObjectStoreSink(S3(proxy.url).address(bucket), name="store"),
+            FileSink(tmp_path / "out", name="files"),
+        ]
         stored = threading.Event()
 
         def note(event: object) -> None:
@@ -119,7 +126,10 @@ def test_refused_credentials_stop_one_sink_loudly(s3: S3, tmp_path: Path, caplog
     bucket = s3.new_bucket()
     with scripted_store() as refusing:
         refusing.answers += [(403, "<Error><Code>InvalidAccessKeyId</Code></Error>")] * 100
-        sinks = [ObjectStoreSink(refusing.address("s3"), name="refusing"), ObjectStoreSink(s3.address(bucket))]
+        sinks: list[Sink] = [
+            ObjectStoreSink(refusing.address("s3"), name="refusing"),
+            ObjectStoreSink(s3.address(bucket)),
+        ]
         worker = UploadWorker(sinks, run_id="refused", spool=tmp_path / "spool")
         submit(worker, "refused")
         report = worker.close(timeout_s=60)

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from uploader.clock import get_clock
 from uploader.delivery.calls import DaemonCalls
+from uploader.delivery.health import Health
 from uploader.delivery.parcels import DeliveryListener, Parcel
 from uploader.delivery.queue import SinkQueue
 from uploader.delivery.settling import Settlement
@@ -17,8 +18,6 @@ from uploader.sinks.base import Sink, SinkBatch
 
 logger = logging.getLogger("uploader")
 
-_DOWN = 3
-"""After how many failures in a row a sink is said to be down."""
 _DISK_PAUSE_S = 15.0
 """How long a batch waits that its folder could not read or divide."""
 
@@ -52,8 +51,7 @@ class Lane:
         self._listener = listener
         self._tasks: dict[Parcel, asyncio.Task[None]] = {}
         self._wake, self._starting, self._started = asyncio.Event(), asyncio.Lock(), False
-        self._down = False
-        self._reason = ""
+        self._health = Health(sink.name)
         self._tally = Tally()
 
     # What comes and goes
@@ -81,6 +79,18 @@ class Lane:
         """The sink will never take a batch."""
         self._tally.count_rejected(parcel)
 
+    def let_go(self, parcel: Parcel) -> None:
+        """Forget a batch that nobody keeps any more, also if it is under way."""
+        self._queue.discard(parcel)
+        self._tally.count_dropped(parcel)
+        if parcel in self._tasks:
+            self._tasks[parcel].cancel()
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether others should not wait for this sink."""
+        return self.stopped is not None or self._health.is_failing(get_clock().monotonic())
+
     def stats(self) -> SinkStats:
         """The sink at this moment; from any thread."""
         left_s = self._queue.paused_until - get_clock().monotonic()
@@ -92,7 +102,7 @@ class Lane:
             **vars(self._tally),
             concurrency=self._queue.concurrency.limit,
             paused_until=get_clock().now().timestamp() + left_s if paused else None,
-            paused_reason=self._reason if paused else "",
+            paused_reason=self._health.reason if paused else "",
             stopped_reason="" if self.stopped is None else str(self.stopped) or type(self.stopped).__name__,
         )
 
@@ -132,6 +142,7 @@ class Lane:
 
     def _start(self, parcel: Parcel, run_id: str) -> None:
         parcel.under_way.add(self.name)
+        self._health.asked(get_clock().monotonic())
         self._settlement.tell(parcel.listener.started, parcel.spooled, self.name)
         task = asyncio.get_running_loop().create_task(self._deliver(parcel, run_id), name="uploader request")
         self._tasks[parcel] = task
@@ -154,6 +165,7 @@ class Lane:
             self._give_up(parcel)
         finally:
             self._tasks.pop(parcel, None)
+            self._health.heard(get_clock().monotonic(), waits_still=bool(self._tasks))
             self._settlement.ended(parcel, self.name)
             self._wake.set()
 
@@ -174,9 +186,7 @@ class Lane:
     async def _stored(self, parcel: Parcel, receipt: UploadReceipt, latency_s: float) -> None:
         self._queue.stored(parcel, get_clock().monotonic(), parcel.size, latency_s)
         self._tally.count_stored(parcel)
-        if self._down:
-            self._down = False
-            logger.info("%s: takes batches again", self.name)
+        self._health.stored()
         await self._settlement.stored(parcel, self.name, receipt)
 
     async def _failed(self, parcel: Parcel, error: Exception) -> None:
@@ -213,13 +223,9 @@ class Lane:
         else:
             self._tally.retries += 1
             delay_s = self._queue.failed(parcel, now)
-        self._reason = str(error) or type(error).__name__
-        logger.info("%s: an attempt failed, next in %.1f s: %s", self.name, delay_s, self._reason)
         self._tell_returned(parcel, error)
         self._settlement.tell(self._listener.retrying, self.name, error, delay_s)
-        if self._queue.failures >= _DOWN and not self._down:
-            self._down = True
-            logger.warning("%s: takes no batches, and is tried again and again: %s", self.name, self._reason)
+        if self._health.failed(error, self._queue.failures, delay_s):
             self._settlement.tell(self._listener.paused, self.name, error)
 
     def _stop(self, error: Exception) -> None:
@@ -235,8 +241,9 @@ class Lane:
             self._return(parcel, TransportError("the attempt was ended before there was an answer"))
 
     def _return(self, parcel: Parcel, error: BaseException) -> None:
-        self._queue.put(parcel)
-        self._tell_returned(parcel, error)
+        if self._settlement.has(parcel):
+            self._queue.put(parcel)
+            self._tell_returned(parcel, error)
 
     def _tell_returned(self, parcel: Parcel, error: BaseException) -> None:
         self._settlement.tell(parcel.listener.returned, parcel.spooled, self.name, error)

@@ -36,6 +36,9 @@ class DeliveryListener(Protocol):
     def rejected(self, spooled: SpooledBatch, sink: str, error: BaseException) -> None:
         """A batch was set aside, and has left its folder: from under way, or from waiting after `returned`."""
 
+    def dropped(self, spooled: SpooledBatch, sinks: str) -> None:
+        """A batch was given up, and has left its folder: sinks that fail lack it, and there was no room to keep it."""
+
     def retrying(self, sink: str, error: BaseException, delay_s: float) -> None:
         """An attempt failed, and is repeated no sooner than after a delay."""
 

@@ -78,6 +78,9 @@ class Resumed(DeliveryListener):
         self._failures = 0
         self.rejected_records += spooled.batch.num_lines
 
+    def dropped(self, spooled: SpooledBatch, sinks: str) -> None:
+        """Nothing: what is on disk is kept."""
+
     def retrying(self, sink: str, error: BaseException, delay_s: float) -> None:
         """Give up after many in a row."""
         self._failures += 1

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from uploader.delivery.calls import DaemonCalls
@@ -109,17 +109,11 @@ class Sender:
 
     def waiting(self) -> int:
         """How many batches of this run have not reached all their sinks, those of stopped sinks not counted."""
-        return sum(1 for _ in self._unsettled())
-
-    def _unsettled(self) -> Iterator[Parcel]:
-        stopped = {name for name, lane in self._lanes.items() if lane.stopped is not None}
-        parcels = list(self._settlement.parcels.values())
-        # One that waits for no sink is just leaving its folder.
-        return (each for each in parcels if not each.resumed and not (each.waiting and each.waiting <= stopped))
+        return sum(1 for _ in self._settlement.unsettled())
 
     @property
     def _is_idle(self) -> bool:
-        return next(self._unsettled(), None) is None
+        return next(self._settlement.unsettled(), None) is None
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until nothing of this run waits any more, or until the sender has ended; whether nothing does."""
@@ -141,6 +135,10 @@ class Sender:
         """Try again now what waits for a pause of our own; a pause that the service asked for is kept."""
         for lane in self._lanes.values():
             self._call(lane.hurry)
+
+    def make_room(self) -> None:
+        """Give up, where memory is all there is and full, what only failing sinks lack."""
+        self._call(self._settlement.make_room)
 
     def stop(self, timeout_s: float) -> bool:
         """Start nothing more; give what is under way until shortly before the time is up, then cancel it.

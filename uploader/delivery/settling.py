@@ -6,7 +6,7 @@ what waits for the disk runs on daemon threads.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any, Protocol
 
 from uploader.delivery.calls import DaemonCalls
@@ -20,7 +20,13 @@ logger = logging.getLogger("uploader")
 
 
 class Waiting(Protocol):
-    """The queue of a sink, as far as a batch comes and goes."""
+    """The queue of a sink, as far as a batch comes and goes.
+
+    Attributes:
+        stopped: why the sink takes nothing any more; None while it does.
+    """
+
+    stopped: BaseException | None
 
     def put(self, parcel: Parcel) -> None:
         """Let a batch wait."""
@@ -33,6 +39,13 @@ class Waiting(Protocol):
 
     def count_rejected(self, parcel: Parcel) -> None:
         """The sink will never take a batch."""
+
+    def let_go(self, parcel: Parcel) -> None:
+        """Forget a batch that nobody keeps any more, also if it is under way."""
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether others should not wait for this sink."""
 
 
 class Settlement:
@@ -114,6 +127,30 @@ class Settlement:
         if not parcel.under_way:
             self._spawn(self._divide(parcel, *parcel.division))
 
+    def has(self, parcel: Parcel) -> bool:
+        """Whether a batch has not left."""
+        return parcel.key in self.parcels
+
+    def unsettled(self) -> Iterator[Parcel]:
+        """The batches of this run that have not reached all their sinks, those of stopped sinks not counted."""
+        stopped = {name for name, lane in self.lanes.items() if lane.stopped is not None}
+        parcels = list(self.parcels.values())
+        # One that waits for no sink is just leaving its folder.
+        return (each for each in parcels if not each.resumed and not (each.waiting and each.waiting <= stopped))
+
+    def make_room(self) -> None:
+        """Give up one batch that is in memory alone, and that none but failing sinks lack: others would wait for it.
+
+        One that no sink has yet is kept, and so is all that a disk keeps.
+        """
+        for parcel in self.parcels.values():
+            others_have_it = 0 < len(parcel.waiting) < len(parcel.spooled.waiting_for)
+            if parcel.spooled.on_disk or not others_have_it or parcel.division is not None:
+                continue
+            if all(self.lanes[name].is_failing for name in parcel.waiting):
+                self._drop(parcel)
+                return
+
     def recover(self) -> None:
         """The loop is gone, and with it what was being divided: it waits again."""
         self._tasks.clear()
@@ -168,6 +205,15 @@ class Settlement:
         finally:  # also when cancelled
             self.tell(parcel.listener.rejected, parcel.spooled, sink, error)
             self._leave(parcel)
+
+    def _drop(self, parcel: Parcel) -> None:
+        sinks, parcel.waiting = sorted(parcel.waiting), set()
+        del self.parcels[parcel.key]
+        parcel.folder.set_aside(parcel.spooled, "there was no room to keep it")  # of memory: it waits for nothing
+        for name in sinks:
+            self.lanes[name].let_go(parcel)
+        self.tell(parcel.listener.dropped, parcel.spooled, ", ".join(sinks))
+        self._on_change()
 
     def _leave(self, parcel: Parcel) -> None:
         self.parcels.pop(parcel.key, None)

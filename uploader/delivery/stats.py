@@ -17,6 +17,7 @@ class Tally:
     sent_bytes: int = 0
     retries: int = 0
     refusals: int = 0
+    dropped_records: int = 0
 
     def count_stored(self, parcel: Parcel) -> None:
         """The sink has a batch."""
@@ -32,6 +33,11 @@ class Tally:
         """The sink will never take a batch."""
         if not parcel.resumed:
             self.rejected_records += parcel.num_records
+
+    def count_dropped(self, parcel: Parcel) -> None:
+        """Nobody keeps a batch for the sink any more."""
+        if not parcel.resumed:
+            self.dropped_records += parcel.num_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,7 @@ class SinkStats:
         sent_bytes: the compressed bytes of all that it has.
         retries: attempts that failed and were, or will be, repeated; refusals not counted.
         refusals: attempts that were refused before any work (429, 503).
+        dropped_records: the records of this run that it will not get: it failed, and there was no room for them.
         concurrency: how many requests may be under way now.
         paused_until: when it is tried again, in seconds since the epoch; None while it is not paused.
         paused_reason: why it is paused; empty while it is not.
@@ -71,3 +78,4 @@ class SinkStats:
     paused_until: float | None
     paused_reason: str
     stopped_reason: str
+    dropped_records: int = 0

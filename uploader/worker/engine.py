@@ -46,7 +46,7 @@ class Engine:
         self.ledger = Ledger()
         self.intake = Intake(self.ledger, settings.max_queued_records, settings.max_queued_bytes)
         self.reporting = Reporting(settings.on_event, REPORTER, self.ledger.dropped_reasons)
-        self.keeper = Keeper(settings.open_folder, settings.new_memory(), self._trouble, self._damage)
+        self.keeper = Keeper(settings.open_folder, settings.new_memory(), self._trouble, self._damage, self._make_room)
         self.leftovers = Leftovers(settings.find_leftovers, self._adopt, self.tell, self._damage)
         self.listener = Listener(self.ledger, self.tell, self.keeper.made_room)
         new = settings.new_delivery
@@ -82,6 +82,10 @@ class Engine:
 
     def _damage(self, error: Exception) -> None:
         self.tell(SpoolDamaged(error))
+
+    def _make_room(self) -> None:
+        if self.delivery is not None:
+            self.delivery.make_room()
 
     def _adopt(self, folder: Folder, spooled: SpooledBatch) -> bool:
         if self.delivery is None or not self.ledger.adopt(spooled):

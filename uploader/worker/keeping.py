@@ -26,6 +26,7 @@ class Keeper:
         memory: keeps a few batches.
         on_trouble: called with the disk's error for each batch that had to be kept in memory.
         on_damage: called with what else was found wrong on the disk.
+        on_full: called while a batch waits for room in memory.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class Keeper:
         memory: Folder,
         on_trouble: Callable[[Exception], object],
         on_damage: Callable[[Exception], object],
+        on_full: Callable[[], object] = lambda: None,
     ) -> None:
         self._open_folder = open_folder
         self._memory = memory
         self._on_trouble = on_trouble
         self._on_damage = on_damage
+        self._on_full = on_full
         self._room = threading.Event()
         self._stopped = False
         self.disk: Folder | None = None
@@ -70,6 +73,7 @@ class Keeper:
             except SpoolFullError:
                 if self._stopped:
                     return None
+                self._on_full()
             self._room.wait(_LOOK_EVERY_S)
             kept = self._on_disk_again(line_format, sealed)
             if kept is not None:

@@ -118,6 +118,13 @@ class Ledger:
                 _add(self._rejected_reasons, reason, records)
             return records
 
+    def drop(self, spooled: SpooledBatch, reason: str) -> None:
+        """A batch of this run is given up."""
+        with self.lock:
+            records = 0 if self.frozen else self._tracking.drop(spooled)
+            if records:
+                self._drop(records, reason)
+
     def divided(self, spooled: SpooledBatch, parts: Sequence[SpooledBatch]) -> None:
         """Parts have taken a batch's place: they hold the same records."""
         with self.lock:

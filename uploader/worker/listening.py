@@ -53,6 +53,11 @@ class Listener:
             self._tell(Rejected(records, reason, str(error), sink))
         self._made_room()
 
+    def dropped(self, spooled: SpooledBatch, sinks: str) -> None:
+        """A batch was given up."""
+        self._ledger.drop(spooled, f"there was no room to keep it for {sinks}")
+        self._made_room()
+
     def retrying(self, sink: str, error: BaseException, delay_s: float) -> None:
         """An attempt failed, and is repeated no sooner than after a delay."""
         self._tell(Retrying(sink, error, delay_s))

@@ -21,6 +21,9 @@ class Delivery(Protocol):
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until nothing waits and nothing is in flight; whether that came to be."""
 
+    def make_room(self) -> None:
+        """Have something that is kept in memory let go, if only failing sinks lack it."""
+
     def stop(self, timeout_s: float) -> object:
         """End, within a time: what is not acknowledged by then goes back."""
 

@@ -116,6 +116,15 @@ class Tracking:
         self._settle(batch)
         return batch.records, batch.tally
 
+    def drop(self, spooled: SpooledBatch) -> int:
+        """It is given up; how many records it holds."""
+        batch = self._batches.pop(key_of(spooled), None)
+        if batch is None:
+            return 0
+        batch.leave()
+        self._settle(batch)
+        return batch.records
+
     def divide(self, spooled: SpooledBatch, parts: Sequence[SpooledBatch]) -> None:
         """Its parts take its place: they hold the same records."""
         batch = self._batches.pop(key_of(spooled), None)

@@ -72,6 +72,10 @@ class Listener(DeliveryListener):
         self.rejections.append((spooled, error))
         self.events.append(("rejected", spooled.seq, sink))
 
+    def dropped(self, spooled: SpooledBatch, sinks: str) -> None:
+        self.under_way -= {(spooled.seq, sink) for sink in sinks.split(", ")}
+        self.events.append(("dropped", spooled.seq, sinks))
+
     def retrying(self, sink: str, error: BaseException, delay_s: float) -> None:
         self.delays_s.append(delay_s)
 

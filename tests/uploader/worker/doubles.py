@@ -128,6 +128,7 @@ class FakeDelivery:
     abandoned: bool = False
     num_escapes: int = 0
     idle: threading.Event = field(default_factory=threading.Event)
+    room_asked_for: int = 0
 
     def start(self, run_id: str) -> None:
         self.started.set()
@@ -141,6 +142,9 @@ class FakeDelivery:
         folder.acknowledge(spooled, SINK)
         receipt = UploadReceipt(upload_id=spooled.batch.digest, status="committed")
         self.listener.stored(spooled, SINK, receipt, True)
+
+    def make_room(self) -> None:
+        self.room_asked_for += 1
 
     def wait_idle(self, timeout_s: float) -> bool:
         return self.idle.wait(timeout_s)
