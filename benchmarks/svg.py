@@ -60,6 +60,12 @@ class Chart:
             note = _title(f"{name}: {y:.3g} at {x:g}")
             self._parts.append(element("circle", note, cx=self._x(x), cy=self._y(y), r=3.2, class_=f"dot {class_}"))
 
+    def mark(self, x: float, name: str) -> None:
+        """Draw a small mark at the bottom, which tells its name."""
+        low = self.height - _BOTTOM
+        place = {"x1": self._x(x), "x2": self._x(x), "y1": low - 9.0, "y2": low}
+        self._limits.append(element("line", _title(f"{name} at {x:.0f}"), **place, class_="limit-mark"))
+
     def limit(self, points: Sequence[tuple[float, float]], text: str) -> None:
         """Draw a limit above all else as a dashed line, with its text at the last point."""
         path = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in points)
