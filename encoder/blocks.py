@@ -58,11 +58,11 @@ class Block:
     `order` has the kind of each column as it was held, and each kind its columns: a writer appends to both directly.
     """
 
-    __slots__ = ("_decimals", "bools", "floats", "ints", "kept", "order", "takes_floats")
+    __slots__ = ("bools", "decimals", "floats", "ints", "kept", "order", "takes_floats")
 
     def __init__(self, decimals: int | None) -> None:
         """Args: the digits that floats keep after the point, None for all of them."""
-        self._decimals = decimals
+        self.decimals = decimals
         # Whether floats can be rounded so; what is no integer is refused by Python's `round`, which they are left to.
         self.takes_floats = decimals is None or type(decimals) is int
         self.order: list[int] = []
@@ -87,7 +87,7 @@ class Block:
         kinds = (
             iter(_int_texts(self.ints)),
             iter(_bool_texts(self.bools)),
-            iter(float_texts(self.floats, self._decimals)),
+            iter(float_texts(self.floats, self.decimals)),
         )
         around = split(text, PLACE, len(self.order))
         parts = [b""] * (2 * len(around) - 1)
@@ -98,12 +98,16 @@ class Block:
         self.kept = 0
         return parts
 
+    def floats_text(self, column: Column) -> bytes:
+        """The values of one column of floats as JSON without brackets."""
+        return self.text(ColumnKind.FLOATS, column)
+
     def text(self, kind: ColumnKind, column: Column) -> bytes:
         """The values of one column as JSON without brackets."""
         if not len(column):
             return b""
         if kind is ColumnKind.FLOATS:
-            return float_texts([column], self._decimals)[0]
+            return float_texts([column], self.decimals)[0]
         return _flags(column.tobytes()) if kind is ColumnKind.BOOLS else _numbers(column)
 
 

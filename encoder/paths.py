@@ -20,25 +20,34 @@ class Paths:
             each container and each text has steps of its own.
         joined_columns: short columns are joined, and floats are looked up in a table; else each column is rounded
             exactly and written by a call of its own.
+        compiled: the compiled part, where it is there, writes rows of items and columns; else all is written in Python.
         kept: the attribute where a class keeps the plan that was compiled under these switches.
     """
 
-    __slots__ = ("joined_columns", "kept", "plans", "simple_forms")
+    __slots__ = ("compiled", "joined_columns", "kept", "plans", "simple_forms")
 
     def __init__(self) -> None:
-        self._set(plans=True, simple_forms=True, joined_columns=True)
+        self._set(plans=True, simple_forms=True, joined_columns=True, compiled=True)
 
-    def _set(self, *, plans: bool, simple_forms: bool, joined_columns: bool) -> None:
+    def _set(self, *, plans: bool, simple_forms: bool, joined_columns: bool, compiled: bool) -> None:
         self.plans = plans
         self.simple_forms = simple_forms
         self.joined_columns = joined_columns
+        self.compiled = compiled
         self.kept = "__encoder_plan__" if simple_forms else "__encoder_plan_in_steps__"
 
     @contextmanager
-    def only(self, *, plans: bool = False, simple_forms: bool = False, joined_columns: bool = False) -> Iterator[None]:
+    def only(
+        self,
+        *,
+        plans: bool = False,
+        simple_forms: bool = False,
+        joined_columns: bool = False,
+        compiled: bool = False,
+    ) -> Iterator[None]:
         """Switch all other fast paths off for a while, in every thread; a record that is begun goes on as it began."""
-        before = {"plans": self.plans, "simple_forms": self.simple_forms, "joined_columns": self.joined_columns}
-        self._set(plans=plans, simple_forms=simple_forms, joined_columns=joined_columns)
+        before = {name: getattr(self, name) for name in ("plans", "simple_forms", "joined_columns", "compiled")}
+        self._set(plans=plans, simple_forms=simple_forms, joined_columns=joined_columns, compiled=compiled)
         try:
             yield
         finally:

@@ -29,6 +29,6 @@ class PlainBlock(Block):
         """The values of one column as JSON without brackets."""
         if kind is ColumnKind.FLOATS:
             column = np.asarray(column, dtype=np.float64)
-            if self._decimals is not None:
-                column = round_floats(column, self._decimals)
+            if self.decimals is not None:
+                column = round_floats(column, self.decimals)
         return orjson.dumps(np.ascontiguousarray(column), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]

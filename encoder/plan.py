@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from encoder.columns import COLUMN_KINDS
+from encoder.compiled import IS_COMPILED
 from encoder.conditions import is_pure
 from encoder.paths import PATHS
 from encoder.schema import Schemas, root_schema, serializer_of, settings
@@ -22,6 +23,7 @@ from encoder.writers.fields import ClassPlan, FieldPlan, Hook
 from encoder.writers.flat import compile_flat
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
+from encoder.writers.nodes import compile_node
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
 
@@ -75,6 +77,7 @@ def prepare(cls: type[BaseModel], *, exclude_none: bool = False) -> None:
             waiting += writer.children()
             if isinstance(writer, ModelWriter) and writer.gathered:
                 writer.flat((exclude_none, None))
+                writer.node((exclude_none, None))
 
 
 class _Compiler:
@@ -95,6 +98,7 @@ class _Compiler:
         writer = self._model(self._schemas.resolve(self._schemas.schema))
         for model in self._models.values():
             model.compiler = compile_flat
+            model.node_compiler = compile_node if IS_COMPILED else None
             depth = _depth(model, frozenset())
             model.gathered = self._simple and depth <= SIMPLE_DEPTH and _may_be_simple(model.plan)
             model.levels = SIMPLE_DEPTH // depth if model.recursive and depth <= SIMPLE_DEPTH else 0

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
 
+from encoder.compiled import IS_COMPILED
+from encoder.compiled_tokens import count_ordered
+from encoder.paths import PATHS
 from encoder.stepwise import finish
 from encoder.tokens import Call, Node, TokenCounts, count_tokens
 
@@ -75,10 +78,19 @@ def counts_in_steps(
         known = numbers[position : position + _NUMBERS]
         if length_of is None or known[:2] == [num_nodes, num_calls]:
             return TokenCounts(*known[2:])
-    found = yield from count_tokens(trace.nodes, trace.calls, num_nodes, num_calls)
+    found = yield from _counted(trace, num_nodes, num_calls)
     positions[id(trace)] = len(numbers)
     numbers += (num_nodes, num_calls, *found)
     return found
+
+
+def _counted(trace: Countable, num_nodes: int, num_calls: int) -> Generator[None, None, TokenCounts]:
+    """Count, by the compiled part where that is there and can."""
+    if IS_COMPILED and PATHS.compiled:
+        found = yield from count_ordered(trace.nodes, trace.calls, num_nodes, num_calls)
+        if found is not None:
+            return found
+    return (yield from count_tokens(trace.nodes, trace.calls, num_nodes, num_calls))
 
 
 def has_own_counts(cls: type, owner: type) -> bool:

@@ -1,14 +1,18 @@
 """Values under `Any`: JSON's own types as they stand, models by their own plan, others by what pydantic infers."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from encoder.compiled import native
 from encoder.schema import Serializer, is_model
-from encoder.writers.base import HEAVY, MAX_WEIGHT, SCALAR_WEIGHT, UNKNOWN, Run, Steps, Writer
+from encoder.writers.base import HEAVY, MAX_WEIGHT, SCALAR_WEIGHT, UNKNOWN, Run, Steps, Variant, Writer
 from encoder.writers.calls import dumped
 from encoder.writers.models import ModelWriter
 from encoder.writers.trees import WALKED, write_tree
 from encoder.writers.weights import SCALARS, weigh
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 
 class AnyWriter(Writer):
@@ -60,6 +64,10 @@ class AnyWriter(Writer):
             return plan.simple(value, run)
         finally:
             run.under_any = False
+
+    def node(self, variant: Variant) -> "Node | None":
+        """Values of JSON's own types."""
+        return native.anything()
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Walk the tree; a part of it that nothing is known of is dumped by pydantic, by itself."""

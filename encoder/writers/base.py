@@ -14,16 +14,24 @@ What no writer vouches for is dumped by pydantic, for that value alone.
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from encoder.blocks import Block
 from encoder.columns import float_decimals
+from encoder.compiled import IS_COMPILED
+from encoder.native_blocks import NativeBlock
 from encoder.paths import PATHS
 from encoder.plain_blocks import PlainBlock
 from encoder.schema import Serializer
 
+if TYPE_CHECKING:
+    from encoder._native import Node
+
 # A position inside a record: an object's key or an array's index.
 Label = str | int
+
+# What of a run decides which keys are written: exclude_none and by_alias.
+Variant = tuple[bool, bool | None]
 
 # A generator that appends to `Run.out`. It yields None after each short step, and (label, steps) to have the steps of
 # a value inside of it run first.
@@ -105,6 +113,7 @@ class Run:
         block: the columns of the simple values that are held.
         level: how many models of classes that can hold themselves the simple form that is being made is inside of.
         under_any: whether the simple form of a model under `Any` is being made.
+        is_native: whether the compiled part may write rows of items.
     """
 
     arguments: Mapping[str, Any]
@@ -117,7 +126,8 @@ class Run:
     exclude_unset: bool = False
     computed: bool = True
     by_alias: bool | None = None
-    variant: tuple[bool, bool | None] = (False, None)
+    variant: Variant = (False, None)
+    is_native: bool = False
     context: Any = None
     block: Block = field(init=False)
     under_any: bool = False
@@ -167,7 +177,9 @@ class Run:
         self.by_alias = self.arguments.get("by_alias")
         self.variant = (self.exclude_none, self.by_alias)
         self.context = self.arguments.get("context")
-        self.block = (Block if PATHS.joined_columns else PlainBlock)(float_decimals(self.context))
+        self.is_native = IS_COMPILED and PATHS.compiled and not self.exclude_unset
+        kind = NativeBlock if self.is_native else Block if PATHS.joined_columns else PlainBlock
+        self.block = kind(float_decimals(self.context))
 
 
 class Writer:
@@ -197,6 +209,13 @@ class Writer:
     def simple_in(self, run: Run) -> Callable[[Any, Run], Any]:
         """What gives the simple forms of many values in one run: `simple`, or something faster that does the same."""
         return self.simple
+
+    def node(self, variant: Variant) -> "Node | None":
+        """What the compiled part is told of the values; None where it could write none of them.
+
+        A node may know less than its writer, but nothing else: what has no text by it is left to the writer.
+        """
+        return None
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The steps that write the value inside `depth` containers; None where this writer cannot vouch for it."""

@@ -18,7 +18,7 @@ _COUNTED_MARK: Final = [orjson.Fragment(PLACE)]
 _UNREADABLE: Final = "\ud800"
 
 # Simple values hold so few containers inside each other that up to here nothing needs to be counted.
-_SHALLOW: Final = MAX_DEPTH - 3 * SIMPLE_DEPTH
+SHALLOW: Final = MAX_DEPTH - 3 * SIMPLE_DEPTH
 
 
 def dumps(value: Any, depth: int) -> bytes:
@@ -28,7 +28,7 @@ def dumps(value: Any, depth: int) -> bytes:
         Unwritable: the value cannot be written; its cause says why.
     """
     try:
-        if depth <= _SHALLOW:
+        if depth <= SHALLOW:
             return orjson.dumps(value, option=_OPTIONS)
         # Counting is left to orjson: it sees as many containers as the whole record has here.
         wrapped = _counted(value)

@@ -1,6 +1,6 @@
 """Columns of numbers held in numpy, whose serializer is known by its function."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import orjson
@@ -8,7 +8,11 @@ import orjson
 from encoder.arrays import Column
 from encoder.blocks import WRITABLE
 from encoder.columns import ColumnKind
-from encoder.writers.base import HEAVY, MAX_DEPTH, UNKNOWN, Run, Steps, TooDeepError, Writer
+from encoder.compiled import native
+from encoder.writers.base import HEAVY, MAX_DEPTH, UNKNOWN, Run, Steps, TooDeepError, Variant, Writer
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 # Values of a column that go out with their neighbours; a longer column has steps of its own.
 SMALL_COLUMN: Final = 8192
@@ -49,6 +53,10 @@ class ColumnWriter(Writer):
             return HEAVY
         run.weight += COLUMN_WEIGHTS[self.kind] * length
         return [orjson.Fragment(run.block.text(self.kind, value))]  # a list, which orjson counts as a container
+
+    def node(self, variant: Variant) -> "Node | None":
+        """Columns of the kind."""
+        return native.column(self.kind)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the column slice by slice."""

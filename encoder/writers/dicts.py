@@ -2,8 +2,9 @@
 
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from encoder.compiled import native
 from encoder.writers.base import (
     CONTAINER_WEIGHT,
     HEAVY,
@@ -14,6 +15,7 @@ from encoder.writers.base import (
     LazySerializer,
     Run,
     Steps,
+    Variant,
     Writer,
 )
 from encoder.writers.calls import dumped, is_writable_key
@@ -22,6 +24,9 @@ from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.snapshots import keys_of, members_of
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import ROW, weigh_keys, weigh_row
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 # Members of a dict that may be simple as a whole; a larger one is worth steps.
 _SMALL: Final = 256
@@ -81,6 +86,11 @@ class DictWriter(Writer):
             members[text] = written
         run.weight += CONTAINER_WEIGHT
         return members
+
+    def node(self, variant: Variant) -> "Node | None":
+        """Dicts with texts for keys."""
+        inner = self._value.node(variant) if self._is_plain is is_writable_key else None
+        return None if inner is None else native.members(inner)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the dict member by member; a filtered one is pydantic's."""

@@ -15,11 +15,11 @@ from encoder.blocks import JOINABLE, MARK
 from encoder.columns import ColumnKind
 from encoder.schema import extras_of
 from encoder.stepwise import finish
-from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Verdict, Writer
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, MAX_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Variant, Verdict, Writer
 from encoder.writers.columns import COLUMN_WEIGHTS, SMALL_COLUMN, ColumnWriter
 from encoder.writers.fields import FieldPlan
 from encoder.writers.lists import ListWriter
-from encoder.writers.models import Flat, ModelWriter, Variant
+from encoder.writers.models import Flat, ModelWriter
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter, copied
 from encoder.writers.snapshots import lengths_of
 from encoder.writers.unions import TaggedWriter

@@ -1,9 +1,10 @@
 """Declared lists: item by item, each as its declared type, light neighbours by one call."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from itertools import islice, repeat
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from encoder.compiled import native
 from encoder.filters import WHOLE, IndexFilter, Kept, Unclear
 from encoder.writers.base import (
     CONTAINER_WEIGHT,
@@ -15,14 +16,19 @@ from encoder.writers.base import (
     Run,
     Steps,
     Unwritable,
+    Variant,
     Writer,
 )
-from encoder.writers.calls import dumped
+from encoder.writers.calls import SHALLOW, dumped
 from encoder.writers.gather import ItemGatherer, shifted
 from encoder.writers.numbers import all_are, exact_text
+from encoder.writers.rows import Rows
 from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import ROW, weigh, weigh_row
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 # Items of a list that may be simple as a whole; a longer one is worth steps.
 _SMALL: Final = 256
@@ -39,7 +45,7 @@ _DUMPED_AT_ONCE: Final = 32
 class ListWriter(Writer):
     """A list whose items have one declared type."""
 
-    __slots__ = ("_exact", "_item", "_most", "_serializer")
+    __slots__ = ("_exact", "_item", "_most", "_nodes", "_serializer")
 
     depth = 1
 
@@ -49,6 +55,7 @@ class ListWriter(Writer):
         self._serializer = serializer
         self._exact = item.exact if simple and isinstance(item, ScalarWriter) else None
         self._most = _SMALL if simple else -1
+        self._nodes: dict[Variant, Node | None] = {}
 
     def children(self) -> tuple[Writer, ...]:
         """The items' writer."""
@@ -102,6 +109,11 @@ class ListWriter(Writer):
         run.weight += 8 * len(items)
         return items
 
+    def node(self, variant: Variant) -> "Node | None":
+        """Lists of what the items' node knows."""
+        inner = self._item.node(variant)
+        return None if inner is None else native.items(inner)
+
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the list item by item."""
         if type(value) is not list:
@@ -121,17 +133,7 @@ class ListWriter(Writer):
         if filter_ is None and (self._exact is not None or type(self._item) is Writer):
             yield from self._slices(value, run, gatherer, depth)
         elif filter_ is None:
-            # As many items as there were when the list was reached; another thread may append meanwhile.
-            length = run.length_of(value)
-            start = (yield from self._rows(value, length, gatherer)) if type(self._item) is TextWriter else 0
-            items = zip(range(start, length), islice(value, start, length), strict=False)
-            simple = self._item.simple_in(run)
-            while found := gatherer.gather(items, simple):
-                if found is True:
-                    yield None
-                else:
-                    index, item, verdict = found
-                    yield from self._large_item(index, item, run, WHOLE, verdict is HEAVY, gatherer, depth)
+            yield from self._whole_items(value, run, gatherer, depth)
         else:
             for index, item in enumerate(islice(value, run.length_of(value))):
                 kept = filter_.of(index)
@@ -141,6 +143,42 @@ class ListWriter(Writer):
         run.out.append(b"]")
         run.leave(value)
         yield None
+
+    def _whole_items(self, value: list[Any], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
+        """Write every item as a whole."""
+        # As many items as there were when the list was reached; another thread may append meanwhile.
+        length = run.length_of(value)
+        node = self._node(run, depth)
+        if node is None:
+            start = (yield from self._rows(value, length, gatherer)) if type(self._item) is TextWriter else 0
+            items = zip(range(start, length), islice(value, start, length), strict=False)
+            yield from self._gathered(items, run, gatherer, depth)
+            return
+        rows = Rows(node, value, length, run, gatherer)
+        start = 0
+        while start < length:
+            start = yield from rows.write(start)
+            end = rows.end_of_skipped(start)
+            yield from self._gathered(enumerate(value[start:end], start), run, gatherer, depth)
+            start = end
+
+    def _node(self, run: Run, depth: int) -> "Node | None":
+        """What the compiled part is told of the items, where it may write them."""
+        if not run.is_native or self._most < 0 or depth > SHALLOW:
+            return None
+        if run.variant not in self._nodes:
+            self._nodes[run.variant] = self._item.node(run.variant)
+        return self._nodes[run.variant]
+
+    def _gathered(self, items: Iterator[tuple[int, Any]], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
+        """Write items that are taken one by one, light neighbours by one call."""
+        simple = self._item.simple_in(run)
+        while found := gatherer.gather(items, simple):
+            if found is True:
+                yield None
+            else:
+                index, item, verdict = found
+                yield from self._large_item(index, item, run, WHOLE, verdict is HEAVY, gatherer, depth)
 
     def _rows(self, value: list[Any], length: int, gatherer: ItemGatherer) -> Generator[None, None, int]:
         """Write rows of short texts, up to the first with something else in it; how many items these were."""

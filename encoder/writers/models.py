@@ -1,18 +1,21 @@
 """Models: the simple form of a small instance, and the steps of any."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
 from encoder.filters import NameFilter, Unclear
 from encoder.schema import extras_of
-from encoder.writers.base import FIELD_WEIGHT, HEAVY, KEYS_AT_ONCE, MAX_WEIGHT, UNKNOWN, Run, Steps, Writer
+from encoder.writers.base import FIELD_WEIGHT, HEAVY, KEYS_AT_ONCE, MAX_WEIGHT, UNKNOWN, Run, Steps, Variant, Writer
 from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.fields import ClassPlan
 from encoder.writers.instances import Instance
 from encoder.writers.snapshots import keys_of
 from encoder.writers.trees import write_tree
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 # Values besides the fields that an instance of a simple form may have; more are worth steps.
 _SMALL: Final = 256
@@ -20,14 +23,11 @@ _SMALL: Final = 256
 # Gives an instance's simple form, or HEAVY or UNKNOWN.
 Flat = Callable[[Any, Run], Any]
 
-# What of a run decides which keys are written: exclude_none and by_alias.
-Variant = tuple[bool, bool | None]
-
 
 class ModelWriter(Writer):
     """Writes the instances of exactly one class."""
 
-    __slots__ = ("_flats", "compiler", "gathered", "levels", "plan", "recursive")
+    __slots__ = ("_flats", "_nodes", "compiler", "gathered", "levels", "node_compiler", "plan", "recursive")
 
     depth = 1
 
@@ -42,6 +42,9 @@ class ModelWriter(Writer):
         # Makes the function that gives simple forms; None has `slow` give them.
         self.compiler: Callable[[ModelWriter, Variant], Flat] | None = None
         self._flats: dict[Variant, Flat] = {}
+        # Makes what the compiled part is told of the class; None where it is not there.
+        self.node_compiler: Callable[[ModelWriter, Variant], Node | None] | None = None
+        self._nodes: dict[Variant, Node | None] = {}
 
     def children(self) -> tuple[Writer, ...]:
         """The writers of the fields that are written."""
@@ -56,6 +59,12 @@ class ModelWriter(Writer):
             made = self.slow if self.compiler is None else self.compiler(self, variant)
             self._flats[variant] = made
         return made
+
+    def node(self, variant: Variant) -> "Node | None":
+        """What the compiled part is told of the class in a run of this variant."""
+        if variant not in self._nodes:
+            self._nodes[variant] = None if self.node_compiler is None else self.node_compiler(self, variant)
+        return self._nodes[variant]
 
     def least_weight(self) -> int:
         """What its fields weigh."""

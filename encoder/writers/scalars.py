@@ -1,10 +1,14 @@
 """Numbers, truth values and text: written by orjson as they are, where their type is exactly the declared one."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Writer
+from encoder.compiled import native
+from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Variant, Writer
 from encoder.writers.calls import dumps
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 
 class ScalarWriter(Writer):
@@ -23,6 +27,10 @@ class ScalarWriter(Writer):
             return value
         return UNKNOWN
 
+    def node(self, variant: Variant) -> "Node | None":
+        """Values of the type."""
+        return native.scalar(self.exact)
+
 
 class LiteralWriter(Writer):
     """One of a few known texts or integers."""
@@ -32,7 +40,8 @@ class LiteralWriter(Writer):
     def __init__(self, expected: Sequence[object]) -> None:
         """Args: the values that are declared."""
         # All of them, where all are texts.
-        self.texts = frozenset(expected) if all(type(value) is str for value in expected) else None
+        texts = [value for value in expected if type(value) is str]
+        self.texts = frozenset(texts) if len(texts) == len(expected) else None
         self._expected = frozenset((type(value), value) for value in expected if type(value) in (str, int, bool))
 
     def simple(self, value: Any, run: Run) -> Any:
@@ -42,6 +51,10 @@ class LiteralWriter(Writer):
             run.weight += SCALAR_WEIGHT
             return value
         return UNKNOWN
+
+    def node(self, variant: Variant) -> "Node | None":
+        """The texts."""
+        return None if self.texts is None else native.literal(self.texts)
 
 
 class TextWriter(Writer):
@@ -62,6 +75,10 @@ class TextWriter(Writer):
             return HEAVY
         run.weight += length
         return value if value.isascii() else copied(value)
+
+    def node(self, variant: Variant) -> "Node | None":
+        """Texts."""
+        return native.text()
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write a text slice by slice."""

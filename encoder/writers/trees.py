@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, Final, Protocol
 
+from encoder.compiled import native
 from encoder.writers.base import (
     KEYS_AT_ONCE,
     MAX_WEIGHT,
@@ -13,8 +14,9 @@ from encoder.writers.base import (
     Steps,
     Unwritable,
 )
-from encoder.writers.calls import dumps
+from encoder.writers.calls import SHALLOW, dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer
+from encoder.writers.rows import Rows
 from encoder.writers.scalars import write_text
 from encoder.writers.snapshots import items_of, keys_of, members_of
 from encoder.writers.weights import FOREIGN, ROW, SCALARS, weigh, weigh_keys, weigh_row
@@ -104,6 +106,9 @@ def _write_items(value: Any, run: Run, depth: int, foreign: Foreign | None) -> S
     for start in range(0, length, ROW):
         row = items[start : min(start + ROW, length)]
         weight = weigh_row(row)
+        if not 0 <= weight <= MAX_WEIGHT and run.is_native and depth <= SHALLOW and type(items) is list:
+            yield from _write_rows(items, start, run, depth, foreign, gatherer)
+            break
         if not 0 <= weight <= MAX_WEIGHT:
             rest = zip(range(start, length), islice(items, start, length), strict=False)
             yield from _write_each(rest, run, depth, foreign, gatherer)
@@ -114,6 +119,19 @@ def _write_items(value: Any, run: Run, depth: int, foreign: Foreign | None) -> S
     run.out.append(b"]")
     run.leave(value)
     yield None
+
+
+def _write_rows(
+    items: list[Any], start: int, run: Run, depth: int, foreign: Foreign | None, gatherer: ItemGatherer
+) -> Steps:
+    """Write items from an index on: rows of JSON's own types by the compiled part, others each as it is."""
+    length = len(items)
+    rows = Rows(native.anything(), items, length, run, gatherer)
+    while start < length:
+        start = yield from rows.write(start)
+        end = rows.end_of_skipped(start)
+        yield from _write_each(enumerate(items[start:end], start), run, depth, foreign, gatherer)
+        start = end
 
 
 def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:

@@ -1,16 +1,20 @@
 """Unions: taken only where the value's exact type leaves a single member that can have written it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from encoder.compiled import native
 from encoder.schema import UNIONS_MIND_INCLUDE
-from encoder.writers.base import HEAVY, UNKNOWN, LazySerializer, Run, Steps, Writer
+from encoder.writers.base import HEAVY, UNKNOWN, LazySerializer, Run, Steps, Variant, Writer
 from encoder.writers.calls import dumped
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.scalars import LiteralWriter, TextWriter
 from encoder.writers.trees import write_tree
 from encoder.writers.wholes import is_whole
+
+if TYPE_CHECKING:
+    from encoder._native import Node
 
 
 class NullableWriter(Writer):
@@ -33,6 +37,11 @@ class NullableWriter(Writer):
     def simple(self, value: Any, run: Run) -> Any:
         """None, or the inner simple form."""
         return None if value is None else self._inner.simple(value, run)
+
+    def node(self, variant: Variant) -> "Node | None":
+        """None, or the inner node's values."""
+        inner = self._inner.node(variant)
+        return None if inner is None else native.nullable(inner)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The inner steps."""
@@ -67,6 +76,10 @@ class UnionWriter(Writer):
         if written is HEAVY and isinstance(member, ListWriter):
             return HEAVY
         return written if written is not HEAVY or isinstance(member, TextWriter) else UNKNOWN
+
+    def node(self, variant: Variant) -> "Node | None":
+        """What the value's type tells."""
+        return _choice(self._members, variant)
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Text of any length, and lists of simple items."""
@@ -124,6 +137,11 @@ class TaggedWriter(Writer):
         member = self._member(value)
         return UNKNOWN if member is None else member.simple(value, run)
 
+    def node(self, variant: Variant) -> "Node | None":
+        """What the value's class tells, if its tag is the one that it declares."""
+        members = {cls: writer for cls, (_, writer) in self.members.items()}
+        return _choice(members, variant) if self.told_by_literals() else None
+
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """The steps that the value's own class gives, if it is whole."""
         member = self._member(value)
@@ -138,3 +156,9 @@ class TaggedWriter(Writer):
             tree = dumped(self._serializer(), value, run, include=include, exclude=exclude)
             steps = write_tree(tree, run, depth)
         yield from steps
+
+
+def _choice(members: Mapping[type, Writer], variant: Variant) -> "Node | None":
+    """The node of what is told apart by its exact type."""
+    nodes = {cls: node for cls, writer in members.items() if (node := writer.node(variant)) is not None}
+    return native.choice(nodes) if nodes else None

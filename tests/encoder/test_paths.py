@@ -11,13 +11,14 @@ import pytest
 from pydantic import BaseModel
 
 import encoder
+from encoder.compiled import IS_COMPILED
 from encoder.encode import to_json
 from encoder.paths import PATHS
 from encoder.plan import plan_of
 from encoder.synthetic import synthetic_episode
 from tests.encoder import zoo
 from tests.encoder.oracle import oracle
-from tests.encoder.ways import ALL_FAST, DUMPED, IN_STEPS, PLAIN_COLUMNS, Way, all_fast
+from tests.encoder.ways import ALL_FAST, DUMPED, IN_PYTHON, IN_STEPS, PLAIN_COLUMNS, Way, all_fast
 
 SOURCES = str(Path(str(encoder.__file__)).parent)
 
@@ -28,6 +29,11 @@ NUMBERS = "exact_text"
 JOINED = "Block.fill"
 TABLE = "float_texts"
 FAST = {PLAN, COMPILED, NUMBERS, JOINED, TABLE}
+
+# The same by the compiled part, which brings its own way with columns.
+ROWS = "Rows.write"
+NATIVE = {ROWS, "NativeBlock.fill", "count_ordered"}
+FASTEST = (FAST - {JOINED, TABLE}) | NATIVE if IS_COMPILED else FAST
 
 WHOLE = "_dump_whole"
 TREE = "write_tree"
@@ -76,7 +82,8 @@ def noted() -> Iterator[set[str]]:
 @pytest.mark.parametrize(
     ("way", "taken", "left"),
     [
-        (ALL_FAST, FAST | {WHOLE, PART}, {ALONE}),
+        (ALL_FAST, FASTEST | {WHOLE, PART}, {ALONE}),
+        (IN_PYTHON, FAST | {WHOLE, PART}, {ALONE} | NATIVE),
         (PLAIN_COLUMNS, FAST - {JOINED, TABLE} | {"PlainBlock.fill", ALONE, WHOLE}, {JOINED, TABLE}),
         (IN_STEPS, {PLAN, FIELDS, ITEMS, MEMBERS, COLUMNS, TEXT, ALONE, PART, TREE}, FAST - {PLAN}),
         (DUMPED, {WHOLE, TREE, TEXT}, FAST | {FIELDS, ITEMS, MEMBERS, COLUMNS, ALONE, PART}),

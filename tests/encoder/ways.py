@@ -21,15 +21,17 @@ class Way:
     divisor: int = 1
 
 
-ALL_FAST: Final = Way("fast", {"plans": True, "simple_forms": True, "joined_columns": True})
+ALL_FAST: Final = Way("fast", {"plans": True, "simple_forms": True, "joined_columns": True, "compiled": True})
+IN_PYTHON: Final = Way("in Python", {"plans": True, "simple_forms": True, "joined_columns": True}, 2)
 PLAIN_COLUMNS: Final = Way("plain columns", {"plans": True, "simple_forms": True}, 4)
 IN_STEPS: Final = Way("in steps", {"plans": True}, 5)
 DUMPED: Final = Way("dumped", {}, 10)
 
-WAYS: Final = (ALL_FAST, IN_STEPS, DUMPED)
-COLUMN_WAYS: Final = (ALL_FAST, PLAIN_COLUMNS, IN_STEPS, DUMPED)
+# Where the compiled part was not built, the first two are the same.
+WAYS: Final = (ALL_FAST, IN_PYTHON, IN_STEPS, DUMPED)
+COLUMN_WAYS: Final = (ALL_FAST, IN_PYTHON, PLAIN_COLUMNS, IN_STEPS, DUMPED)
 
 
 def all_fast() -> bool:
     """Whether every fast path may be taken now."""
-    return PATHS.plans and PATHS.simple_forms and PATHS.joined_columns
+    return PATHS.plans and PATHS.simple_forms and PATHS.joined_columns and PATHS.compiled

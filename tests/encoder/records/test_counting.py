@@ -8,7 +8,6 @@ import pytest
 from pydantic import computed_field
 
 from encoder.records import AgentConfig, AgentInfo, Episode, ModelCall, TaskData, Trace, TraceTask, Usage, counting
-from encoder.tokens import count_tokens
 
 TASK = TraceTask(type="T", data=TaskData())
 AGENT = AgentInfo(config=AgentConfig())
@@ -25,11 +24,13 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one with each pass over a trace."""
     made: list[int] = []
 
+    count = counting._counted
+
     def counted(*arguments: Any) -> Iterator[None]:
         made.append(1)
-        return count_tokens(*arguments)
+        return count(*arguments)
 
-    monkeypatch.setattr(counting, "count_tokens", counted)
+    monkeypatch.setattr(counting, "_counted", counted)
     return made
 
 

@@ -1,0 +1,88 @@
+/* Nodes: how the values of one place in a schema are written. */
+#ifndef UNSTALL_NODE_H
+#define UNSTALL_NODE_H
+
+#include "out.h"
+
+typedef enum { TEXT, SCALAR, LITERAL, COLUMN, ITEMS, MEMBERS, NULLABLE, CHOICE, ANYTHING, MODEL } NodeKind;
+
+typedef struct {
+    PyObject *name;     /* in the instance */
+    PyObject *key;      /* bytes: a comma, the key in quotes, a colon */
+    PyObject *node;     /* of its values; None where only pydantic writes them */
+    PyObject *left_out; /* `exclude_if`, or None */
+    char nullable;      /* whether None is null before the node is asked */
+    char excluded;      /* left out always */
+} Field;
+
+typedef struct Node {
+    PyObject_HEAD
+    NodeKind kind;
+    int number;        /* COLUMN: its kind. MODEL: whether None is left out. */
+    PyObject *object;  /* SCALAR: the type. LITERAL: a frozenset. ITEMS, MEMBERS, NULLABLE: a node. CHOICE: nodes by type.
+                          MODEL: the class. */
+    PyObject *extras;  /* MODEL: gives what an instance has besides its fields, or None */
+    PyObject *taken;   /* MODEL: the keys that such may not have */
+    Py_ssize_t num_fields;
+    Field *fields;
+} Node;
+
+extern PyTypeObject NodeType;
+
+/* What one call of `write_items` knows. */
+typedef struct {
+    Out out;
+    PyObject *lengths;   /* how many items of some lists are written, by their ids */
+    PyObject *dumps;     /* orjson.dumps */
+    Py_ssize_t cost;     /* what was written so far, in the nanoseconds that it takes */
+    Py_ssize_t most;     /* the cost from where on an item is too large for one call */
+    PyObject *text_of;   /* gives the text of a column of floats, or None where floats are not for this code */
+    int is_four;         /* whether floats of columns are rounded to four decimals */
+    int depth;           /* containers around the value, within the item */
+    int levels;          /* those of them that no type bounds */
+} Writing;
+
+int write_value(Writing *writing, Node *node, PyObject *value);
+int write_model(Writing *writing, Node *node, PyObject *model);
+int write_anything(Writing *writing, PyObject *value);
+int write_scalar(Writing *writing, PyObject *value);
+int write_whole_column(Writing *writing, PyObject *column, int kind);
+int are_floats(PyObject *list, Py_ssize_t length);
+int write_floats(Writing *writing, PyObject *list);
+int enter(Writing *writing, char bracket);
+int leave(Writing *writing, char bracket);
+
+/* What things cost, measured: a character by itself, and what comes on top of it. Texts of nothing but escapes take three
+   times as long. */
+enum {
+    COST_OF_VALUE = 20,   /* anything by itself, and the key of a field */
+    COST_OF_CALL = 100,   /* a call of Python, or of orjson */
+    COST_OF_FLOAT = 40,   /* one of many that orjson writes */
+    COST_OF_INTS = 4,     /* of one value of a column */
+    COST_OF_BOOLS = 1,
+    COST_OF_FLOATS = 6,
+};
+
+/* Characters of a text that is written by one call, as TEXT_SLICE in writers/base.py. */
+enum { MOST_CHARACTERS = 16 * 1024 };
+/* Values of a column that is written by one call, as SMALL_COLUMN in writers/columns.py. */
+enum { MOST_VALUES = 8192 };
+/* Items of a container that is written by one call. */
+enum { MOST_ITEMS = 4096 };
+/* Containers inside each other, of what no type bounds; as in writers/weights.py. */
+enum { MOST_LEVELS = 32 };
+
+static inline int is_text(PyObject *value) {
+    return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= MOST_CHARACTERS;
+}
+
+/* What is an answer of Python code that failed: UNKNOWN, as the plain way will meet it again, unless it must go on. */
+static inline int failed(void) {
+    if (PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+        return UNKNOWN;
+    }
+    return FAILED;
+}
+
+#endif
