@@ -19,6 +19,7 @@ import pytest
 
 from encoder import blocks, encode, floats
 from encoder.columns import ColumnKind
+from encoder.compiled import IS_COMPILED, native
 from encoder.writers import anything, calls, columns, dicts, instances, lists, models, unions
 
 # Methods that take no longer where the object is long.
@@ -39,6 +40,7 @@ class Step:
         text: how long the longest text was that was handed to it alone.
         column: for each kind, how long the longest column was that was handed to it alone.
         floats: how many values were handed to the function that writes columns of floats.
+        row: how many bytes the compiled part wrote, at most, by one call.
         dumped: how many items were handed to pydantic, at most, by one call.
         calls: how many calls there were, of Python and C functions.
         longest: for each method, how long the longest object was that it was called on.
@@ -49,6 +51,7 @@ class Step:
     text: int = 0
     column: Counter[ColumnKind] = field(default_factory=Counter)
     floats: int = 0
+    row: int = 0
     dumped: int = 0
     calls: int = 0
     longest: Counter[str] = field(default_factory=Counter)
@@ -107,6 +110,18 @@ class Recorder:
         self._now.floats += sum(map(len, columns))
         return _float_texts(columns, decimals)
 
+    def write_row(self, *arguments: Any) -> tuple[bytes, int]:
+        """Stands for the compiled part's."""
+        text, end = _write_row(*arguments)
+        self._now.row = max(self._now.row, len(text))
+        return text, end
+
+    def column_text(self, column: Any, kind: int) -> bytes | None:
+        """Stands for the compiled part's."""
+        now, known = self._now, ColumnKind(kind)
+        now.column[known] = max(now.column[known], column.size)
+        return _column_text(column, kind)
+
     def dumped(self, serializer: Any, value: Any, *arguments: Any, **options: Any) -> Any:
         """Stands for the one of `encoder.writers.calls`."""
         self._now.dumped = max(self._now.dumped, len(value) if isinstance(value, list) else 1)
@@ -114,6 +129,8 @@ class Recorder:
 
 
 _dumps, _float_texts, _dumped = orjson.dumps, floats.float_texts, calls.dumped
+if IS_COMPILED:
+    _write_row, _column_text = native.write_row, native.column_text
 
 
 def kind_of(column: "np.ndarray[Any, Any]") -> ColumnKind:
@@ -141,6 +158,9 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     with monkeypatch.context() as patch:
         patch.setattr(orjson, "dumps", recorder.orjson_dumps)
         patch.setattr(blocks, "float_texts", recorder.float_texts)
+        if IS_COMPILED:
+            patch.setattr(native, "write_row", recorder.write_row)
+            patch.setattr(native, "column_text", recorder.column_text)
         patch.setattr(encode, "watched", recorder.watched)
         for module in (anything, dicts, instances, lists, models, unions):
             patch.setattr(module, "dumped", recorder.dumped)

@@ -12,12 +12,14 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from benchmarks.shapes import all_shapes, one_node
 from encoder import AssistantMessage, Episode, Error, ModelCall, Reward, ToolCall, Usage, UserMessage
 from encoder.columns import ColumnKind
+from encoder.compiled import IS_COMPILED
 from encoder.encode import aiter_json, iter_json, to_json
 from encoder.splicer import PIECE_BYTES
 from encoder.synthetic import synthetic_episode
 from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, SCALAR_WEIGHT, TEXT_SLICE
 from encoder.writers.columns import COLUMN_WEIGHTS, SLICES
 from encoder.writers.lists import _DUMPED_AT_ONCE
+from encoder.writers.rows import ITEM_COST, ROW_COST
 from tests.encoder.handed import Step, recorded
 
 MANY: Final = 10_000
@@ -31,6 +33,9 @@ PER_STEP: Final = 3 * MAX_WEIGHT
 
 # Escaped, a character takes six bytes at most.
 BYTES: Final = 6 * HEAVIEST
+
+# The compiled part counts a nanosecond for a character or a flag, which take as many bytes at most.
+ROW: Final = 6 * (ROW_COST + ITEM_COST)
 
 # What is gathered in one step are so many items at most, and some two dozen calls are made for each of the lightest.
 CALLS: Final = MAX_WEIGHT // (SCALAR_WEIGHT + HOLDING_WEIGHT) * 24
@@ -127,6 +132,7 @@ def check(step: Step) -> None:
     assert step.heaviest <= HEAVIEST
     assert step.weight <= PER_STEP
     assert step.floats <= max(SLICES[ColumnKind.FLOATS], HEAVIEST // COLUMN_WEIGHTS[ColumnKind.FLOATS])
+    assert step.row <= ROW
     assert step.dumped <= _DUMPED_AT_ONCE
     assert step.calls <= CALLS
     for method, length in step.longest.items():
@@ -152,8 +158,14 @@ NONE: Final = 10**9
     ("name", "value", "make"),
     [
         ("encoder.writers.scalars.TEXT_SLICE", NONE, lambda: Own(texts=["x" * 100_000])),
-        ("encoder.writers.gather.MAX_WEIGHT", NONE, lambda: Own(texts=["x" * 1000] * 1000)),
+        ("encoder.writers.gather.MAX_WEIGHT", NONE, lambda: Own(anything={f"{n}": "x" * 1000 for n in range(1000)})),
         ("encoder.writers.trees.MAX_WEIGHT", NONE, lambda: Own(anything=[{"a": ["x" * 1000] * 1000}])),
+        pytest.param(
+            "encoder.writers.rows.ROW_COST",
+            NONE,
+            lambda: Own(texts=["x" * 1000] * 5000),
+            marks=pytest.mark.skipif(not IS_COMPILED, reason="there is no compiled part"),
+        ),
         ("encoder.writers.columns.SLICES", dict.fromkeys(ColumnKind, NONE), MORE["mixed flags"]),
         ("encoder.writers.snapshots.KEYS_AT_ONCE", NONE, lambda: Own(words={f"\u00e9 {n}": 1 for n in range(MANY)})),
         ("encoder.writers.wholes._LOOKS_AT_ONCE", NONE, MORE["tool calls"]),
