@@ -25,6 +25,7 @@ def model(
 def write_row(
     node: Node,
     items: list[Any],
+    keys: list[str] | None,
     start: int,
     stop: int,
     row_cost: int,
@@ -41,4 +42,5 @@ def add_leaves(parents: array[int], leaves: array[int], start: int, stop: int, /
 def add_counts(
     parents: array[int], used: array[int], leaves: array[int], counts: array[int], start: int, stop: int, /
 ) -> tuple[int, int]: ...
+def are_exactly(items: list[Any], type_: type, /) -> bool: ...
 def column_text(column: Any, kind: int, /) -> bytes | None: ...

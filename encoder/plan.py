@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from encoder.columns import COLUMN_KINDS
 from encoder.compiled import IS_COMPILED
-from encoder.conditions import is_pure
 from encoder.paths import PATHS
 from encoder.schema import Schemas, root_schema, serializer_of, settings
 from encoder.shapes import CoreSchema, Field, Resolved, Shape
@@ -25,6 +24,7 @@ from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.nodes import compile_node
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
+from encoder.writers.simplicity import depth_of, may_be_simple
 from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
 
 _SCALARS: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "none": type(None)}
@@ -99,8 +99,8 @@ class _Compiler:
         for model in self._models.values():
             model.compiler = compile_flat
             model.node_compiler = compile_node if IS_COMPILED else None
-            depth = _depth(model, frozenset())
-            model.gathered = self._simple and depth <= SIMPLE_DEPTH and _may_be_simple(model.plan)
+            depth = depth_of(model, frozenset())
+            model.gathered = self._simple and depth <= SIMPLE_DEPTH and may_be_simple(model.plan)
             model.levels = SIMPLE_DEPTH // depth if model.recursive and depth <= SIMPLE_DEPTH else 0
         return writer
 
@@ -231,24 +231,3 @@ def _hook_of(shape: Shape) -> Hook | None:
     overridden = any(field.name in cls.__dict__ for field in shape.computed for cls in classes[:owner])
     hook: Hook = classes[owner].__dict__[_HOOK]
     return None if overridden else hook
-
-
-def _may_be_simple(plan: ClassPlan) -> bool:
-    """Whether an instance may have a simple form: no field needs pydantic, no function runs that must run once only."""
-    written = [field for field in plan.fields.values() if not field.excluded]
-    known = all(type(field.writer) is not Writer or field.nullable for field in written)
-    pure = all(not field.exclude_if or is_pure(field.exclude_if) for field in written)
-    return (
-        known
-        and pure
-        and (not plan.computed or (plan.hook is not None and all(field.serializer for field in plan.computed)))
-    )
-
-
-def _depth(writer: Writer, above: frozenset[int]) -> int:
-    """Containers inside each other in a simple value, one level of a class that holds itself."""
-    if id(writer) in above and isinstance(writer, ModelWriter):
-        writer.recursive = True  # which counts its levels when it is written
-        return 0
-    inner = above | {id(writer)}
-    return writer.depth + max((_depth(child, inner) for child in writer.children()), default=0)

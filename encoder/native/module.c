@@ -16,14 +16,29 @@ PyObject *node_model(PyObject *module, PyObject *args);
 /* Where rows and columns begin; they grow. */
 enum { ROW_BYTES = 48 * 1024, COLUMN_BYTES = 4096 };
 
-/* Items of a list one after the other, commas between them, until they have cost so much or one is not known. */
+static int write_entry(Writing *writing, Node *node, PyObject *keys, PyObject *items, Py_ssize_t index) {
+    PyObject *item = Py_NewRef(PyList_GET_ITEM(items, index));
+    int written = keys == Py_None ? WRITTEN : write_key(writing, PyList_GET_ITEM(keys, index));
+    if (written == WRITTEN) {
+        written = write_value(writing, node, item);
+    }
+    Py_DECREF(item);
+    return written;
+}
+
+/* Items of a list one after the other, commas between them, until they have cost so much or one is not known. Each has
+   its key before it, where there is a list of keys. */
 static PyObject *write_row(PyObject *module, PyObject *args) {
     Node *node;
-    PyObject *list, *lengths, *dumps, *text_of;
+    PyObject *list, *keys, *lengths, *dumps, *text_of;
     Py_ssize_t start, stop, row_cost, item_cost;
     int is_four;
-    if (!PyArg_ParseTuple(args, "O!O!nnnnO!OOp:write_row", &NodeType, &node, &PyList_Type, &list, &start, &stop,
+    if (!PyArg_ParseTuple(args, "O!O!OnnnnO!OOp:write_row", &NodeType, &node, &PyList_Type, &list, &keys, &start, &stop,
                           &row_cost, &item_cost, &PyDict_Type, &lengths, &dumps, &text_of, &is_four)) {
+        return NULL;
+    }
+    if (keys != Py_None && (!PyList_CheckExact(keys) || PyList_GET_SIZE(keys) < stop)) {
+        PyErr_SetString(PyExc_TypeError, "as many keys as items are needed, in a list");
         return NULL;
     }
     Writing writing = {.lengths = lengths, .dumps = dumps, .text_of = text_of, .is_four = is_four};
@@ -32,14 +47,12 @@ static PyObject *write_row(PyObject *module, PyObject *args) {
     }
     Py_ssize_t index = start, end = 0;
     while (index < stop && index < PyList_GET_SIZE(list) && writing.cost < row_cost) {
-        PyObject *item = Py_NewRef(PyList_GET_ITEM(list, index));
         if (end > 0) {
             out_char(&writing.out, ','); /* for which there is room: see below */
         }
         writing.most = writing.cost + item_cost;
         writing.depth = writing.levels = 0;
-        int written = write_value(&writing, node, item);
-        Py_DECREF(item);
+        int written = write_entry(&writing, node, keys, list, index);
         if (written == FAILED || (written == WRITTEN && out_reserve(&writing.out, 1) < 0)) {
             out_drop(&writing.out);
             return NULL;
@@ -82,6 +95,20 @@ PyObject *counts_read_parents(PyObject *module, PyObject *args);
 PyObject *counts_add_leaves(PyObject *module, PyObject *args);
 PyObject *counts_add_counts(PyObject *module, PyObject *args);
 
+/* are_exactly(items, type): whether each item of a list is exactly of a type. */
+static PyObject *are_exactly(PyObject *module, PyObject *args) {
+    PyObject *list, *type;
+    if (!PyArg_ParseTuple(args, "O!O:are_exactly", &PyList_Type, &list, &type)) {
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < PyList_GET_SIZE(list); index++) {
+        if ((PyObject *)Py_TYPE(PyList_GET_ITEM(list, index)) != type) {
+            Py_RETURN_FALSE;
+        }
+    }
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef METHODS[] = {
     {"text", node_text, METH_NOARGS, "A node of texts."},
     {"anything", node_anything, METH_NOARGS, "A node of whatever is of JSON's own types."},
@@ -94,6 +121,7 @@ static PyMethodDef METHODS[] = {
     {"choice", node_choice, METH_VARARGS, "A node of values that are told apart by their types."},
     {"model", node_model, METH_VARARGS, "A node of instances of a class."},
     {"write_row", write_row, METH_VARARGS, "Items of a list as JSON, and the index behind them."},
+    {"are_exactly", are_exactly, METH_VARARGS, "Whether each item of a list is exactly of a type."},
     {"column_text", column_text, METH_VARARGS, "A column as JSON without brackets."},
     {"read_calls", counts_read_calls, METH_VARARGS, "Each node's last call, and the counts of calls."},
     {"read_parents", counts_read_parents, METH_VARARGS, "The parents of nodes, and whether each comes before its node."},

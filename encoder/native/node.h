@@ -44,6 +44,7 @@ typedef struct {
 
 int write_value(Writing *writing, Node *node, PyObject *value);
 int write_model(Writing *writing, Node *node, PyObject *model);
+int write_key(Writing *writing, PyObject *key);
 int write_anything(Writing *writing, PyObject *value);
 int write_scalar(Writing *writing, PyObject *value);
 int write_whole_column(Writing *writing, PyObject *column, int kind);

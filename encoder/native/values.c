@@ -93,7 +93,7 @@ static int write_items(Writing *writing, Node *node, PyObject *list) {
     return written == WRITTEN ? leave(writing, ']') : written;
 }
 
-static int write_key(Writing *writing, PyObject *key) {
+int write_key(Writing *writing, PyObject *key) {
     int written = PyUnicode_CheckExact(key) ? write_costly_text(writing, key) : UNKNOWN;
     if (written == WRITTEN) {
         written = out_reserve(&writing->out, 1) < 0 ? FAILED : WRITTEN;

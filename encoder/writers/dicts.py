@@ -20,6 +20,7 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.gather import MemberGatherer
+from encoder.writers.rows import Nodes, Rows
 from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.snapshots import keys_of, members_of
 from encoder.writers.trees import write_tree
@@ -35,7 +36,7 @@ _SMALL: Final = 256
 class DictWriter(Writer):
     """A dict with keys declared as text or integers, and values of one declared type."""
 
-    __slots__ = ("_is_plain", "_most", "_plain", "_serializer", "_value")
+    __slots__ = ("_is_plain", "_most", "_nodes", "_plain", "_serializer", "_value")
 
     depth = 1
 
@@ -48,6 +49,7 @@ class DictWriter(Writer):
         self._most = _SMALL if simple else -1
         # The exact type of values that rows of members may be written of by one call.
         self._plain: frozenset[type] = frozenset()
+        self._nodes = Nodes(value)
         if simple and isinstance(value, ScalarWriter | TextWriter):
             self._plain = frozenset({value.exact if isinstance(value, ScalarWriter) else str})
 
@@ -114,6 +116,30 @@ class DictWriter(Writer):
         members = iter(members_of(value, length))
         if self._plain:
             members = yield from self._rows(members, self._plain, gatherer)
+        rows = self._nodes.rows(run, gatherer, depth) if self._most > 0 else None
+        if rows is None:
+            yield from self._each(members, run, gatherer, depth)
+        else:
+            yield from self._in_rows(rows, members, run, gatherer, depth)
+        gatherer.flush()
+        run.out.append(b"}")
+        run.leave(value)
+        yield None
+
+    def _in_rows(
+        self, rows: Rows, members: Iterator[tuple[Any, Any]], run: Run, gatherer: MemberGatherer, depth: int
+    ) -> Steps:
+        """Write members: rows of those that the compiled part knows, others each as it is."""
+        while row := tuple(islice(members, ROW)):
+
+            def others(start: int, end: int, row: tuple[tuple[Any, Any], ...] = row) -> Steps:
+                return self._each(row[start:end], run, gatherer, depth)
+
+            keys = [str(name) for name, _ in row]
+            yield from rows.over([item for _, item in row], len(row), others, keys=keys)
+
+    def _each(self, members: Iterable[tuple[Any, Any]], run: Run, gatherer: MemberGatherer, depth: int) -> Steps:
+        """Write members that are taken one by one, light neighbours by one call."""
         for name, item in members:
             key = str(name)
             weight = run.weight
@@ -129,10 +155,6 @@ class DictWriter(Writer):
                 tree = dumped(self._serializer(), {name: item}, run)[key]
                 steps = write_tree(tree, run, depth + 1)
             yield key, steps
-        gatherer.flush()
-        run.out.append(b"}")
-        run.leave(value)
-        yield None
 
     def _are_plain(self, keys: tuple[Any, ...]) -> bool:
         """Whether each of some keys becomes text that no other key becomes."""

@@ -50,6 +50,14 @@ class MemberGatherer:
         self.flush()
         return True
 
+    def write(self, text: bytes) -> None:
+        """Write members that are text already."""
+        self.flush()
+        if self._prefix:
+            self._run.out.append(self._prefix)
+        self._prefix = b","
+        self._run.out.append(text)
+
     def flush(self) -> None:
         """Write what is held."""
         if self._held:

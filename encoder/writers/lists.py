@@ -19,10 +19,10 @@ from encoder.writers.base import (
     Variant,
     Writer,
 )
-from encoder.writers.calls import SHALLOW, dumped
+from encoder.writers.calls import dumped
 from encoder.writers.gather import ItemGatherer, shifted
 from encoder.writers.numbers import all_are, exact_text
-from encoder.writers.rows import Rows
+from encoder.writers.rows import Nodes
 from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import ROW, weigh, weigh_row
@@ -55,7 +55,7 @@ class ListWriter(Writer):
         self._serializer = serializer
         self._exact = item.exact if simple and isinstance(item, ScalarWriter) else None
         self._most = _SMALL if simple else -1
-        self._nodes: dict[Variant, Node | None] = {}
+        self._nodes = Nodes(item)
 
     def children(self) -> tuple[Writer, ...]:
         """The items' writer."""
@@ -148,27 +148,17 @@ class ListWriter(Writer):
         """Write every item as a whole."""
         # As many items as there were when the list was reached; another thread may append meanwhile.
         length = run.length_of(value)
-        node = self._node(run, depth)
-        if node is None:
+        rows = self._nodes.rows(run, gatherer, depth) if self._most > 0 else None
+        if rows is not None:
+
+            def others(start: int, end: int) -> Steps:
+                return self._gathered(enumerate(value[start:end], start), run, gatherer, depth)
+
+            yield from rows.over(value, length, others)
+        else:
             start = (yield from self._rows(value, length, gatherer)) if type(self._item) is TextWriter else 0
             items = zip(range(start, length), islice(value, start, length), strict=False)
             yield from self._gathered(items, run, gatherer, depth)
-            return
-        rows = Rows(node, value, length, run, gatherer)
-        start = 0
-        while start < length:
-            start = yield from rows.write(start)
-            end = rows.end_of_skipped(start)
-            yield from self._gathered(enumerate(value[start:end], start), run, gatherer, depth)
-            start = end
-
-    def _node(self, run: Run, depth: int) -> "Node | None":
-        """What the compiled part is told of the items, where it may write them."""
-        if not run.is_native or self._most < 0 or depth > SHALLOW:
-            return None
-        if run.variant not in self._nodes:
-            self._nodes[run.variant] = self._item.node(run.variant)
-        return self._nodes[run.variant]
 
     def _gathered(self, items: Iterator[tuple[int, Any]], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
         """Write items that are taken one by one, light neighbours by one call."""
@@ -211,7 +201,7 @@ class ListWriter(Writer):
         _, include, exclude = kept
         steps = self._item.steps(item, run, include, exclude, depth + 1) if heavy or kept is not WHOLE else None
         if steps is None:
-            yield from self._dump([item], index, run, include, exclude, gatherer, depth)
+            yield from self._dump([item], index, run, kept, gatherer, depth)
         else:
             gatherer.separate(index)
             yield index, steps
@@ -231,20 +221,12 @@ class ListWriter(Writer):
             else:
                 for first in range(0, len(items), _DUMPED_AT_ONCE):
                     part = items[first : first + _DUMPED_AT_ONCE]
-                    yield from self._dump(part, start + first, run, None, None, gatherer, depth)
+                    yield from self._dump(part, start + first, run, WHOLE, gatherer, depth)
             yield None
 
-    def _dump(
-        self,
-        items: list[Any],
-        start: int,
-        run: Run,
-        include: Any,
-        exclude: Any,
-        gatherer: ItemGatherer,
-        depth: int,
-    ) -> Steps:
+    def _dump(self, items: list[Any], start: int, run: Run, kept: Kept, gatherer: ItemGatherer, depth: int) -> Steps:
         """Have pydantic dump some items as it dumps them inside of the whole list."""
+        _, include, exclude = kept
         gatherer.flush()  # a serializer of the user's may change what is held
         try:
             trees = dumped(

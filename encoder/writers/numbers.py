@@ -12,6 +12,9 @@ from typing import Any, Final
 
 import orjson
 
+from encoder.compiled import IS_COMPILED, native
+from encoder.paths import PATHS
+
 # The format that has numbers in fixed widths, and looks for no object that it has met before.
 _MARSHAL_VERSION: Final = 2
 
@@ -44,6 +47,8 @@ def all_are(kind: type, items: list[Any]) -> bool:
         kind: int, float, bool or NoneType.
         items: the list.
     """
+    if IS_COMPILED and PATHS.compiled:
+        return native.are_exactly(items, kind)
     if kind is NoneType:
         return operator.countOf(map(type, items), NoneType) == len(items)
     try:

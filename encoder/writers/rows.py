@@ -1,13 +1,13 @@
 """Rows of items that the compiled part writes, one call for many."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final
 
 from encoder.compiled import native
 from encoder.floats import TABLE_DECIMALS
-from encoder.writers.base import Run
-from encoder.writers.calls import dumps_alone
-from encoder.writers.gather import ItemGatherer
+from encoder.writers.base import Run, Steps, Variant, Writer
+from encoder.writers.calls import SHALLOW, dumps_alone
+from encoder.writers.gather import ItemGatherer, MemberGatherer
 
 if TYPE_CHECKING:
     from encoder._native import Node
@@ -21,46 +21,75 @@ ITEM_COST: Final = 256 * 1024
 _MOST_SKIPPED: Final = 64
 
 
+class Nodes:
+    """The nodes of the values of one writer: made when the first list or dict of them is written."""
+
+    __slots__ = ("_made", "_writer")
+
+    def __init__(self, writer: Writer) -> None:
+        """Args: the writer of the values."""
+        self._writer = writer
+        self._made: dict[Variant, Node | None] = {}
+
+    def rows(self, run: Run, gatherer: ItemGatherer | MemberGatherer, depth: int) -> "Rows | None":
+        """What writes rows of the values inside of `depth` containers, where the compiled part may."""
+        if not run.is_native or depth > SHALLOW:
+            return None
+        if run.variant not in self._made:
+            self._made[run.variant] = self._writer.node(run.variant)
+        node = self._made[run.variant]
+        return None if node is None else Rows(node, run, gatherer)
+
+
 class Rows:
-    """Writes the items of one list by a node."""
+    """Writes items or members by a node."""
 
-    __slots__ = ("_gatherer", "_items", "_node", "_run", "_skipped", "_stop")
+    __slots__ = ("_gatherer", "_node", "_run", "_skipped")
 
-    def __init__(self, node: "Node", items: list[Any], stop: int, run: Run, gatherer: ItemGatherer) -> None:
-        """Args: of the items, the list, the index behind the last, the run, what gathers those without a text."""
+    def __init__(self, node: "Node", run: Run, gatherer: ItemGatherer | MemberGatherer) -> None:
+        """Args: of the items, the run, what gathers those that have no text by the node."""
         self._node = node
-        self._items = items
-        self._stop = stop
         self._run = run
         self._gatherer = gatherer
         self._skipped = 0
 
-    def end_of_skipped(self, start: int) -> int:
-        """Up to where items from an index on are not tried."""
-        return min(start + self._skipped, self._stop)
+    def over(
+        self,
+        items: list[Any],
+        stop: int,
+        others: Callable[[int, int], Steps],
+        start: int = 0,
+        keys: list[str] | None = None,
+    ) -> Steps:
+        """Write neighbours.
 
-    def write(self, index: int) -> Generator[None, None, int]:
-        """Write items from an index on, and return the index of the first that has no text by the node."""
+        Args:
+            items: the list that they stand in.
+            stop: the index behind the last.
+            others: writes those between two indexes, of which the first has no text by the node.
+            start: the index of the first.
+            keys: for each item its key, in an object.
+        """
+        while start < stop:
+            start = yield from self._write(items, start, stop, keys)
+            end = min(start + self._skipped, stop)
+            yield from others(start, end)
+            start = end
+
+    def _write(self, items: list[Any], start: int, stop: int, keys: list[str] | None) -> Generator[None, None, int]:
+        """Write neighbours until one has no text; the index of that one."""
         run = self._run
         text_of = run.block.floats_text if run.block.takes_floats else None
-        while index < self._stop:
+        is_four = run.block.decimals == TABLE_DECIMALS
+        while start < stop:
             text, end = native.write_row(
-                self._node,
-                self._items,
-                index,
-                self._stop,
-                ROW_COST,
-                ITEM_COST,
-                run.lengths,
-                dumps_alone,
-                text_of,
-                run.block.decimals == TABLE_DECIMALS,
+                self._node, items, keys, start, stop, ROW_COST, ITEM_COST, run.lengths, dumps_alone, text_of, is_four
             )
-            if end == index:
+            if end == start:
                 self._skipped = min(2 * self._skipped + 1, _MOST_SKIPPED)
                 break
             self._skipped = 0
             self._gatherer.write(text)
-            index = end
+            start = end
             yield None
-        return index
+        return start

@@ -87,13 +87,31 @@ def _write_members(
     while row := dict(islice(members, ROW)):
         weight, keys = weigh_row(row.values()), weigh_keys(row)
         if not 0 <= weight <= MAX_WEIGHT - keys:
-            yield from _write_each(chain(row.items(), members), run, depth, foreign, gatherer)
+            members = chain(row.items(), members)
+            if run.is_native and depth <= SHALLOW:
+                yield from _write_member_rows(members, run, depth, foreign, gatherer)
+            else:
+                yield from _write_each(members, run, depth, foreign, gatherer)
         elif gatherer.extend(row, weight + keys):
             yield None
     gatherer.flush()
     run.out.append(b"}")
     run.leave(value)
     yield None
+
+
+def _write_member_rows(
+    members: Iterator[tuple[str, Any]], run: Run, depth: int, foreign: Foreign | None, gatherer: MemberGatherer
+) -> Steps:
+    """Write members: rows of JSON's own types by the compiled part, others each as it is."""
+    rows = Rows(native.anything(), run, gatherer)
+    while row := tuple(islice(members, ROW)):
+
+        def others(start: int, end: int, row: tuple[tuple[str, Any], ...] = row) -> Steps:
+            return _write_each(row[start:end], run, depth, foreign, gatherer)
+
+        keys = [key for key, _ in row]
+        yield from rows.over([item for _, item in row], len(row), others, keys=keys)
 
 
 def _write_items(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:
@@ -125,13 +143,11 @@ def _write_rows(
     items: list[Any], start: int, run: Run, depth: int, foreign: Foreign | None, gatherer: ItemGatherer
 ) -> Steps:
     """Write items from an index on: rows of JSON's own types by the compiled part, others each as it is."""
-    length = len(items)
-    rows = Rows(native.anything(), items, length, run, gatherer)
-    while start < length:
-        start = yield from rows.write(start)
-        end = rows.end_of_skipped(start)
-        yield from _write_each(enumerate(items[start:end], start), run, depth, foreign, gatherer)
-        start = end
+
+    def others(first: int, end: int) -> Steps:
+        return _write_each(enumerate(items[first:end], first), run, depth, foreign, gatherer)
+
+    yield from Rows(native.anything(), run, gatherer).over(items, len(items), others, start)
 
 
 def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:

@@ -30,7 +30,9 @@ LARGE = 10**9
 def written(node: Any, *items: Any, lengths: dict[int, int] | None = None, cost: int = LARGE) -> tuple[bytes, int]:
     """What a row of items is, and how many of them were written."""
     dumps = orjson.dumps
-    text, end = native.write_row(node, list(items), 0, len(items), cost, cost, lengths or {}, dumps, text_of, True)
+    text, end = native.write_row(
+        node, list(items), None, 0, len(items), cost, cost, lengths or {}, dumps, text_of, True
+    )
     return b"[" + text + b"]", end
 
 
@@ -178,6 +180,28 @@ def test_a_value_that_is_not_as_declared_ends_the_row(node: str, value: Any) -> 
     assert written(eval(f"native.{node}"), value) == (b"[]", 0)
 
 
+@given(st.dictionaries(TEXTS, JSON, max_size=5))
+def test_members(members: dict[str, Any]) -> None:
+    keys, items = list(members), list(members.values())
+    row = native.write_row(native.anything(), items, keys, 0, len(items), LARGE, LARGE, {}, orjson.dumps, text_of, True)
+    assert row == (orjson.dumps(members)[1:-1], len(items))
+
+
+def test_a_key_that_is_not_text_ends_the_row() -> None:
+    keys: list[Any] = ["a", "\ud800", "b"]
+    row = native.write_row(native.anything(), [1, 2, 3], keys, 0, 3, LARGE, LARGE, {}, orjson.dumps, None, True)
+    assert row == (b'"a":1', 1)
+    with pytest.raises(TypeError):
+        native.write_row(native.anything(), [1, 2], ["a"], 0, 2, LARGE, LARGE, {}, orjson.dumps, None, True)
+
+
+def test_types_are_exact() -> None:
+    assert native.are_exactly([1, 2], int)
+    assert native.are_exactly([], int)
+    assert not native.are_exactly([1, True], int)
+    assert not native.are_exactly([1, Whole.ONE], int)
+
+
 def test_lists_end_where_their_model_says() -> None:
     items = [1, 2, 3]
     assert written(native.items(native.scalar(int)), items, lengths={id(items): 2})[0] == b"[[1,2]]"
@@ -219,7 +243,7 @@ def test_an_interruption_is_not_swallowed() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        native.write_row(native.anything(), [1 / 3], 0, 1, LARGE, LARGE, {}, interrupted, None, True)
+        native.write_row(native.anything(), [1 / 3], None, 0, 1, LARGE, LARGE, {}, interrupted, None, True)
 
 
 def test_a_list_that_shrinks_meanwhile() -> None:
@@ -229,7 +253,7 @@ def test_a_list_that_shrinks_meanwhile() -> None:
         del items[1:]
         return orjson.dumps(value)
 
-    text, end = native.write_row(native.anything(), items, 0, 3, LARGE, LARGE, {}, shrinking, None, True)
+    text, end = native.write_row(native.anything(), items, None, 0, 3, LARGE, LARGE, {}, shrinking, None, True)
     assert (text, end) == (orjson.dumps([1 / 3]), 1)
 
 

@@ -31,7 +31,7 @@ TABLE = "float_texts"
 FAST = {PLAN, COMPILED, NUMBERS, JOINED, TABLE}
 
 # The same by the compiled part, which brings its own way with columns.
-ROWS = "Rows.write"
+ROWS = "Rows._write"
 NATIVE = {ROWS, "NativeBlock.fill", "count_ordered"}
 FASTEST = (FAST - {JOINED, TABLE}) | NATIVE if IS_COMPILED else FAST
 

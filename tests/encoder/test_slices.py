@@ -158,7 +158,7 @@ NONE: Final = 10**9
     ("name", "value", "make"),
     [
         ("encoder.writers.scalars.TEXT_SLICE", NONE, lambda: Own(texts=["x" * 100_000])),
-        ("encoder.writers.gather.MAX_WEIGHT", NONE, lambda: Own(anything={f"{n}": "x" * 1000 for n in range(1000)})),
+        ("encoder.writers.gather.MAX_WEIGHT", NONE, lambda: Own(**dict.fromkeys(numbered(), "x" * 100))),
         ("encoder.writers.trees.MAX_WEIGHT", NONE, lambda: Own(anything=[{"a": ["x" * 1000] * 1000}])),
         pytest.param(
             "encoder.writers.rows.ROW_COST",
