@@ -52,7 +52,6 @@ class Channel:
 async def measure(case: Case, url: str | None, folder: Path, rollouts: Rollouts, channel: Channel) -> dict[str, Any]:
     """Log everything, wait until it is delivered, and see what that does to the loop."""
     gc.collect()
-    gc.freeze()
     give_back()
     before = clear_peak()
     target = PlainWay(str(url), KEY) if case.monitors == "plain" else Monitors(case, url, folder)

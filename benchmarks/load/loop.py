@@ -4,6 +4,7 @@ What is done here for the measurement alone is cheap: 2 µs a tick, and some 100
 """
 
 import asyncio
+import gc
 import random
 import time
 from collections.abc import Callable
@@ -81,7 +82,10 @@ class Loop:
     async def __aenter__(self) -> Self:
         works = (self._tick(), self._sample_now_and_then(), *(self._turns(number) for number in range(ROLLOUTS)))
         self._tasks = [asyncio.create_task(work) for work in works]
-        await asyncio.sleep(TURN_S / 4)  # the probe ticks before the work starts
+        await asyncio.sleep(TURN_S / 4)
+        gc.collect()
+        gc.freeze()  # as the documentation says: collections would go through all rollouts again and again
+        await asyncio.sleep(10 * TICK_S)  # the probe ticks before the work starts
         self.begin_anew()
         return self
 
