@@ -26,6 +26,7 @@ from benchmarks.load.cases import Case
 from benchmarks.load.histogram import Histogram
 from benchmarks.load.loop import Loop
 from benchmarks.load.plain_way import PlainWay
+from benchmarks.load.protocol import Target
 from benchmarks.load.rollouts import Rollouts, new_rollouts
 from benchmarks.load.targets import Monitors
 from benchmarks.logging_child import clear_peak, limit_memory
@@ -49,12 +50,8 @@ class Channel:
         self._output.flush()
 
 
-async def measure(case: Case, url: str | None, folder: Path, rollouts: Rollouts, channel: Channel) -> dict[str, Any]:
+async def measure(case: Case, target: Target, rollouts: Rollouts, channel: Channel) -> dict[str, Any]:
     """Log everything, wait until it is delivered, and see what that does to the loop."""
-    gc.collect()
-    give_back()
-    before = clear_peak()
-    target = PlainWay(str(url), KEY) if case.monitors == "plain" else Monitors(case, url, folder)
     cpu_s = time.process_time()
     rate: float | None = None
     async with Loop(rollouts, target, lambda done: channel.tell(done=done)) as loop:
@@ -73,8 +70,6 @@ async def measure(case: Case, url: str | None, folder: Path, rollouts: Rollouts,
         "seconds": seconds,
         "logged_s": logged_s,
         "cpu_s": time.process_time() - cpu_s,
-        "peak_bytes": status_bytes("VmHWM") - before if before else None,
-        "start_bytes": before,
         "lag": shown(loop.lags),
         "log": in_microseconds(loop.logs),
         "log_cpu": in_microseconds(loop.log_cpu),
@@ -113,7 +108,13 @@ def main(case: Case, url: str | None, folder: Path) -> None:
     logging.disable(logging.WARNING)
     limit_memory()
     rollouts = new_rollouts(case.episodes or _KINDS_OF_A_SOAK, case.scale)
-    channel.tell(found=asyncio.run(measure(case, url, folder, rollouts, channel)))
+    gc.collect()
+    give_back()
+    before = clear_peak()
+    target: Target = PlainWay(str(url), KEY) if case.monitors == "plain" else Monitors(case, url, folder)
+    found = asyncio.run(measure(case, target, rollouts, channel))
+    found |= {"peak_bytes": status_bytes("VmHWM") - before if before else None, "start_bytes": before}
+    channel.tell(found=found)
 
 
 if __name__ == "__main__":

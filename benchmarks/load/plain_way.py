@@ -29,11 +29,12 @@ class PlainWay:
         self._url = f"{url}/api/v1/traces"
         self._http = httpx.AsyncClient(headers=headers, timeout=_TIMEOUT_S)
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._sending = asyncio.create_task(self._send_all())
+        self._sending: asyncio.Task[None] | None = None
         self._logged = self._taken = self._done = 0
 
     async def log(self, data: Any, step: int) -> None:
         """Encode an episode, and have it sent; metrics are left out."""
+        self._sending = self._sending or asyncio.create_task(self._send_all())
         if isinstance(data, Episode):
             self._logged += 1
             await self._lines.put(await asyncio.to_thread(_line, data))
@@ -42,7 +43,8 @@ class PlainWay:
     async def finalize(self) -> None:
         """Wait until everything is sent."""
         await self._lines.put(None)
-        await self._sending
+        if self._sending is not None:
+            await self._sending
         await self._http.aclose()
 
     def depth(self) -> Depth:

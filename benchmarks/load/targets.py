@@ -16,7 +16,7 @@ FILES: Final = "outputs"
 
 
 class Monitors:
-    """Some monitors, set up together.
+    """Some monitors, set up together, before there is an event loop: that of W&B imports it then.
 
     Args:
         case: which.
@@ -37,9 +37,7 @@ class Monitors:
 
     def depth(self) -> Depth:
         """How far the slowest of them is."""
-        depths = [_depth(name, monitor.stats) for name, monitor in self._made.items() if name != "wandb"]
-        if not depths:
-            return Depth()
+        depths = [_depth(name, monitor.stats) for name, monitor in self._made.items()]
         return Depth(
             max(depth.queued for depth in depths),
             min(depth.taken for depth in depths),
@@ -81,11 +79,13 @@ def _upload_monitor(url: str | None, folder: Path) -> UploadMonitor:
 def _wandb_monitor(folder: Path) -> Monitor:
     from uploader.monitors import WandbMonitor  # type: ignore[attr-defined]
 
-    made: Monitor = WandbMonitor(project="load", mode="offline", dir=folder)
+    made: Monitor = WandbMonitor(project="load", mode="offline", dir=folder, finish_timeout_s=FINISH_TIMEOUT_S)
     return made
 
 
 def _depth(name: str, stats: Any) -> Depth:
+    if name == "wandb":  # which takes a few of the episodes for its tables
+        return Depth(stats.waiting, stats.records, stats.records)
     counts = stats.worker.counts if name == "upload" else stats.counts
     taken = counts.total - counts.queued - counts.encoding
     return Depth(stats.records - taken - counts.encoding, taken, counts.stored)
