@@ -16,6 +16,7 @@ from uploader.monitors.group import MonitorGroup
 from uploader.monitors.registry import finalize, log, setup, stats
 from uploader.monitors.stats import GroupStats, MonitorStats
 from uploader.monitors.upload import UploadMonitor, UploadStats
+from uploader.monitors.wandb_monitor import WandbMonitor, WandbStats
 
 __all__ = [
     "FileMonitor",
@@ -28,6 +29,8 @@ __all__ = [
     "Subset",
     "UploadMonitor",
     "UploadStats",
+    "WandbMonitor",
+    "WandbStats",
     "Where",
     "finalize",
     "log",
