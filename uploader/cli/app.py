@@ -8,6 +8,7 @@ import typer
 
 from uploader.cli.convert import convert
 from uploader.cli.exits import HELP, Exit
+from uploader.cli.pull import pull
 from uploader.cli.quickstart import quickstart
 from uploader.cli.serve import serve
 from uploader.cli.spool import list_runs, purge, show
@@ -28,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (upload, convert, serve, quickstart):
+for _command in (upload, convert, pull, serve, quickstart):
     app.command(epilog=HELP)(_command)
 
 _spool = typer.Typer(

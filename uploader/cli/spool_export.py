@@ -1,10 +1,8 @@
 """`uploader spool export`: a run's lines, out of the spool into one file."""
 
-import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,17 +10,11 @@ from uploader.cli.exits import Exit
 from uploader.cli.outfile import Writer, whole_file
 from uploader.cli.output import amount, counted, report_error, shown
 from uploader.cli.spool import RunArgument, SpoolOption, folders_of, reported
-from uploader.limits import CHUNK_BYTES
 from uploader.models import LineFormat
 from uploader.spool import files
 from uploader.spool.examine import BatchReport, State, examine
 from uploader.spool.places import default_spool
-
-_GZIP: Final = 31
-
-
-class DamagedLinesError(Exception):
-    """Lines that cannot be unpacked."""
+from uploader.unpacking import UnpackError, unpacked
 
 
 def export(
@@ -61,7 +53,7 @@ def export(
                     if rejected:
                         damaged.append(replace(batch, reason="its lines are missing"))
                     # Any other was sent meanwhile.
-                except DamagedLinesError as error:
+                except UnpackError as error:
                     damaged.append(replace(batch, reason=str(error)))
     for batch in damaged:
         report_error(f"{shown(batch.data_path)}: {batch.reason}")
@@ -72,34 +64,9 @@ def export(
 def _write(batch: BatchReport, file: Writer) -> int:
     """Write a batch's lines, the last one with its LF, and say how many bytes they are."""
     size, last = 0, b"\n"
-    for chunk in _plain(batch):
+    for chunk in unpacked(files.read_pieces(batch.data_path), compressed=batch.name.compressed):
         size += file.write(chunk)
         last = chunk
     if not last.endswith(b"\n"):
         size += file.write(b"\n")
     return size
-
-
-def _plain(batch: BatchReport) -> Iterator[bytes]:
-    """A batch's uncompressed bytes in chunks.
-
-    Raises:
-        DamagedLinesError: they cannot be unpacked.
-    """
-    if not batch.name.compressed:
-        yield from files.read_pieces(batch.data_path)
-        return
-    unpacker = zlib.decompressobj(_GZIP)
-    try:
-        for piece in files.read_pieces(batch.data_path):
-            waiting = piece
-            while waiting:
-                if chunk := unpacker.decompress(waiting, CHUNK_BYTES):
-                    yield chunk
-                waiting = unpacker.unconsumed_tail
-        if chunk := unpacker.flush():
-            yield chunk
-    except zlib.error as error:
-        raise DamagedLinesError(f"it cannot be unpacked: {error}") from None
-    if not unpacker.eof:
-        raise DamagedLinesError("it cannot be unpacked: it is cut short")

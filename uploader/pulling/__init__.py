@@ -1,0 +1,1 @@
+"""Pulling: brings a run back, from a store or a service, as lines."""
