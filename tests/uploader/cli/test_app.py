@@ -27,6 +27,7 @@ COMMANDS = sorted(ALL)
 def test_the_commands() -> None:
     assert COMMANDS == [
         "convert",
+        "pull",
         "quickstart",
         "serve",
         "spool export",
