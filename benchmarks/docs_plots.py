@@ -2,16 +2,19 @@
 
 python -m benchmarks.docs_plots                                  # draw them anew
 python -m benchmarks.docs_plots bench-results/benchmarks.json    # take what that run measured, then draw
+python -m benchmarks.docs_plots load-results/load.json           # likewise of the load test
 """
 
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks import plots, run_plots
+from benchmarks.load.picture import kept_of, load_picture
 from benchmarks.pictures import picture
 from benchmarks.results import Results, read_results
 from benchmarks.ways import WAYS
@@ -24,53 +27,61 @@ TOKENS: Final = 900
 _MACHINE: Final = ("cpu", "python_implementation", "python_version", "system", "machine", "load")
 
 
-def _stalls(results: Results, origin: str) -> str:
+def _stalls(output: Mapping[str, Any]) -> str:
+    results = read_results(output)
     shown = replace(results, rows=[row for row in results.rows if row.info["tokens"] == TOKENS])
-    drawings = plots.size_plots(shown)
     title = "How late the ticks of an event loop come while an episode is encoded, by the size of the episode"
-    return picture(title, drawings, plots.legend((*WAYS, "idle", "control")), origin)
+    return picture(title, plots.size_plots(shown), plots.legend((*WAYS, "idle", "control")), _origin(results))
 
 
-def _cpu(results: Results, origin: str) -> str:
+def _cpu(output: Mapping[str, Any]) -> str:
+    results = read_results(output)
     title = "CPU time of to_json, beside the plain way and beside orjson alone"
-    return picture(title, plots.cpu_plots(results), (), origin)
+    return picture(title, plots.cpu_plots(results), (), _origin(results))
 
 
-def _throughput(results: Results, origin: str) -> str:
+def _throughput(output: Mapping[str, Any]) -> str:
+    results = read_results(output)
     drawings = [run_plots.speed_plot(row) for row in results.rows]
-    return picture("How fast episodes are encoded, sealed and sent, beside other ways", drawings, (), origin)
+    return picture("How fast episodes are encoded, sealed and sent, beside other ways", drawings, (), _origin(results))
 
 
-PICTURES: Final[Mapping[str, Callable[[Results, str], str]]] = {
+def _origin(results: Results) -> str:
+    return f"{results.date[:10]}, {results.machine}"
+
+
+PICTURES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "stall": _stalls,
     "cpu": _cpu,
     "throughput": _throughput,
+    "load": load_picture,
 }
-"""What draws the picture of each kind of benchmark."""
+"""What draws each picture, of the figures that are kept for it."""
 
 
-def drawn(measured: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The file name and the text of each picture, of the figures of each kind."""
-    for kind, output in measured.items():
-        results = read_results(output)
-        yield f"{kind}.svg", PICTURES[kind](results, f"{results.date[:10]}, {results.machine}")
+def measured_in(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file of the benchmarks or of the load test has for each picture."""
+    taking = {"load": kept_of} if "measurements" in values else {kind: partial(_rows, kind) for kind in PICTURES}
+    found = {kind: take(values) for kind, take in taking.items()}
+    return {kind: kept for kind, kept in found.items() if kept is not None}
 
 
-def measured_in(output: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run of the benchmarks measured of that which is drawn, by kind."""
+def _rows(kind: str, output: Mapping[str, Any]) -> dict[str, Any] | None:
+    rows = [_kept(item) for item in output["benchmarks"] if item["extra_info"].get("kind") == kind]
     machine = {name: output["machine_info"].get(name) for name in _MACHINE}
-    found: dict[str, Any] = {}
-    for kind in PICTURES:
-        rows = [_kept(item) for item in output["benchmarks"] if item["extra_info"].get("kind") == kind]
-        if rows:
-            found[kind] = {"datetime": output["datetime"], "machine_info": machine, "benchmarks": rows}
-    return found
+    return {"datetime": output["datetime"], "machine_info": machine, "benchmarks": rows} if rows else None
 
 
 def _kept(item: Mapping[str, Any]) -> dict[str, Any]:
     """What is drawn of a benchmark; the distributions of its stalls are long, and are not."""
     info = {name: [] if name.endswith("curve") else value for name, value in item["extra_info"].items()}
     return {"name": item["name"], "extra_info": info, "stats": {"median": item["stats"]["median"]}}
+
+
+def drawn(measured: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The file name and the text of each picture."""
+    for kind, kept in measured.items():
+        yield f"{kind}.svg", PICTURES[kind](kept)
 
 
 def main(arguments: list[str]) -> None:
@@ -80,7 +91,8 @@ def main(arguments: list[str]) -> None:
     for name in arguments:
         measured |= measured_in(json.loads(Path(name).read_bytes()))
     FOLDER.mkdir(exist_ok=True)
-    kept.write_text(f"{json.dumps(measured, indent=1)}\n", encoding="utf-8")
+    lines = (f"{json.dumps(kind)}: {json.dumps(measured[kind])}" for kind in PICTURES if kind in measured)
+    kept.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     for name, text in drawn(measured):
         (FOLDER / name).write_text(text, encoding="utf-8")
 

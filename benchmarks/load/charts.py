@@ -37,15 +37,30 @@ def load_plots(shown: Sequence[Measurement]) -> list[str]:
     """Everything over time, of some runs beside one another."""
     if not shown:
         return []
-    return [_lags(shown), _distribution(shown), _totals(shown), _speeds(shown), _memory(shown), *_depths(shown)]
+    return [
+        lag_plot(shown),
+        _distribution(shown),
+        total_plot(shown),
+        speed_plot(shown),
+        memory_plot(shown),
+        *_depths(shown),
+    ]
 
 
 def soak_plots(soak: Measurement) -> list[str]:
     """The same of a soak; marks at the bottom are the faults."""
-    return [_lags([soak]), _distribution([soak]), _totals([soak]), _speeds([soak]), _memory([soak]), *_depths([soak])]
+    return [
+        lag_plot([soak]),
+        _distribution([soak]),
+        total_plot([soak]),
+        speed_plot([soak]),
+        memory_plot([soak]),
+        *_depths([soak]),
+    ]
 
 
-def _lags(shown: Sequence[Measurement]) -> str:
+def lag_plot(shown: Sequence[Measurement]) -> str:
+    """The worst lag of each moment."""
     lines = [_points(run, "lag_worst_ms") for run in shown]
     lines = [[(seconds, max(value, _LEAST_LAG_MS)) for seconds, value in line] for line in lines]
     most = max(100.0, max((value for line in lines for _, value in line), default=1.0))
@@ -74,11 +89,14 @@ def _curve(lag: Any) -> Points:
     return [(max(float(lag_ms), 1e-3), float(percent)) for percent, lag_ms in lag["curve"]]
 
 
-def _totals(shown: Sequence[Measurement]) -> str:
+def total_plot(shown: Sequence[Measurement]) -> str:
+    """All lag so far."""
     return _simple("all lag so far", "s", shown, lambda run: _points(run, "lag_total_ms", 1e-3))
 
 
-def _memory(shown: Sequence[Measurement]) -> str:
+def memory_plot(shown: Sequence[Measurement]) -> str:
+    """The process's memory above its start."""
+
     def above_start(run: Measurement) -> Points:
         start = float(run.found["start_bytes"])
         return [(seconds, max(0.0, value - start / 1e6)) for seconds, value in _points(run, "resident_bytes", 1e-6)]
@@ -92,7 +110,8 @@ def _memory(shown: Sequence[Measurement]) -> str:
     return chart.svg()
 
 
-def _speeds(shown: Sequence[Measurement]) -> str:
+def speed_plot(shown: Sequence[Measurement]) -> str:
+    """How much JSON is delivered a second."""
     return _simple("JSON delivered", "MB/s", shown, lambda run: speeds(_points(run, "done", 1e-6)))
 
 

@@ -12,6 +12,7 @@ from benchmarks.docs_plots import FOLDER, MEASURED, PICTURES, drawn, main, measu
 from benchmarks.pictures import picture
 from benchmarks.scales import Linear
 from benchmarks.svg import Mark, row_chart
+from tests.benchmarks.load.made_up import made_up_results
 from tests.benchmarks.made_up import made_up_output
 
 FILES = {f"{kind}.svg" for kind in PICTURES}
@@ -23,7 +24,7 @@ def test_they_are_what_the_kept_figures_give() -> None:
 
 
 def test_each_is_a_file_of_its_own() -> None:
-    found = dict(drawn(measured_in(made_up_output())))
+    found = dict(drawn(measured_in(made_up_output()) | measured_in(made_up_results().to_dict())))
     assert found.keys() == FILES
     for text in found.values():
         root = ElementTree.fromstring(text)
@@ -49,7 +50,8 @@ def test_a_run_replaces_what_it_measured(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(docs_plots, "FOLDER", tmp_path / "plots")
     output = made_up_output()
     (tmp_path / "run.json").write_text(json.dumps(output))
-    main([str(tmp_path / "run.json")])
+    (tmp_path / "load.json").write_text(json.dumps(made_up_results().to_dict()))
+    main([str(tmp_path / "run.json"), str(tmp_path / "load.json")])
     kept = json.loads((tmp_path / "plots" / MEASURED).read_bytes())
     assert kept.keys() == PICTURES.keys()
     assert {path.name for path in (tmp_path / "plots").iterdir()} == {MEASURED, *FILES}
@@ -59,4 +61,34 @@ def test_a_run_replaces_what_it_measured(monkeypatch: pytest.MonkeyPatch, tmp_pa
     main([str(tmp_path / "run.json")])
     again = json.loads((tmp_path / "plots" / MEASURED).read_bytes())
     assert len(again["cpu"]["benchmarks"]) == 1
-    assert again["stall"] == kept["stall"]
+    assert again | {"cpu": None} == kept | {"cpu": None}
+
+
+def test_of_the_load_test_the_plain_way_and_what_is_comparable() -> None:
+    values = made_up_results().to_dict()
+    cases = [each["case"] for each in measured_in(values)["load"]["measurements"]]
+    assert {(case["monitors"], case["network"]) for case in cases} == {
+        ("upload", "none"),
+        ("file", None),
+        ("wandb", None),
+        ("both", "none"),
+        ("all", "none"),
+        ("plain", "none"),
+    }
+    assert {case["episodes"] for case in cases} == {100}
+    values["measurements"] = [each for each in values["measurements"] if each["case"]["monitors"] != "plain"]
+    assert measured_in(values) == {}
+
+
+def test_long_series_are_thinned() -> None:
+    values = made_up_results().to_dict()
+    for each in values["measurements"]:
+        if each["found"]:
+            long = [float(number) for number in range(1001)]
+            each["found"]["series"] = dict.fromkeys(each["found"]["series"], long) | {"lag_worst_ms": long[::-1]}
+    (first, *_) = measured_in(values)["load"]["measurements"]
+    series = first["found"]["series"]
+    assert series["seconds"][:2] == [5.0, 11.0]
+    assert series["lag_worst_ms"][:2] == [1000.0, 994.0]
+    assert series["done"][-1] == 1000.0
+    assert len(series["done"]) == len(series["lag_worst_ms"]) <= 200

@@ -34,3 +34,9 @@ def test_the_index_names_every_page() -> None:
 def test_lines_are_not_too_long(page: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if len(line) > MAX_COLUMNS and not line.startswith("|")] == []
+
+
+def test_every_plot_is_shown() -> None:
+    shown = {(page.parent / link).resolve() for page in pages() for link in links(page.read_text(encoding="utf-8"))}
+    missing = [plot.name for plot in (ROOT / "docs" / "plots").glob("*.svg") if plot not in shown]
+    assert not missing, f"no page shows {missing}"
