@@ -8,7 +8,7 @@ from benchmarks.load.cases import Case
 from benchmarks.load.protocol import Depth, Outcome
 from benchmarks.services import SimulatedService
 from benchmarks.sides import KEY, URL
-from uploader.monitors import FileMonitor, Monitor, UploadMonitor, setup
+from uploader.monitors import FileMonitor, Monitor, UploadMonitor, WandbMonitor, setup
 
 FINISH_TIMEOUT_S: Final = 3600.0
 FILES: Final = "outputs"
@@ -28,7 +28,9 @@ class Monitors:
         makers: dict[str, Callable[[], Monitor]] = {
             "upload": lambda: _upload_monitor(url, folder),
             "file": lambda: FileMonitor(folder / FILES, finish_timeout_s=FINISH_TIMEOUT_S),
-            "wandb": lambda: _wandb_monitor(folder),
+            "wandb": lambda: WandbMonitor(
+                project="load", mode="offline", dir=folder, finish_timeout_s=FINISH_TIMEOUT_S
+            ),
         }
         self._made = {name: makers[name]() for name in case.parts}
         self._group = setup(*self._made.values())
@@ -74,13 +76,6 @@ def _upload_monitor(url: str | None, folder: Path) -> UploadMonitor:
         lifecycle="local",
         finish_timeout=FINISH_TIMEOUT_S,
     )
-
-
-def _wandb_monitor(folder: Path) -> Monitor:
-    from uploader.monitors import WandbMonitor  # type: ignore[attr-defined]
-
-    made: Monitor = WandbMonitor(project="load", mode="offline", dir=folder, finish_timeout_s=FINISH_TIMEOUT_S)
-    return made
 
 
 def _depth(name: str, stats: Any) -> Depth:

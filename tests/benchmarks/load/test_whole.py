@@ -18,7 +18,8 @@ def run(*arguments: str, results: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("monitors", "network"), [("upload", "none"), ("upload", "transport"), ("plain", "stalled"), ("file", "none")]
+    ("monitors", "network"),
+    [("upload", "none"), ("upload", "transport"), ("plain", "stalled"), ("file", "none"), ("wandb", "none")],
 )
 def test_a_few_episodes_are_delivered(
     monitors: str, network: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -35,7 +36,7 @@ def test_a_few_episodes_are_delivered(
 
 
 def test_a_soak_loses_nothing(tmp_path: Path) -> None:
-    (soak,) = run("--soak", "0.1", "--scale", "0.05", results=tmp_path).measurements
+    (soak,) = run("--soak", "0.05", "--scale", "0.05", results=tmp_path).measurements
     assert soak.lost == soak.doubled == 0
     assert soak.found["outcome"]["stored"] == soak.delivered == soak.found["episodes"]
     assert soak.found["rate"] > 0
