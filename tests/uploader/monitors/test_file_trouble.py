@@ -119,8 +119,11 @@ async def test_a_cancellation_ends_the_waiting(tmp_path: Path) -> None:
     assert monitor.stats.dropped == 1
 
 
-async def test_what_the_disk_could_not_make_safe_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monitor = FileMonitor(tmp_path, chunk_bytes=1)  # a file for each record
+@pytest.mark.parametrize("chunk_bytes", [1, None])  # a file for each record, or one
+async def test_what_the_disk_could_not_make_safe_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int | None
+) -> None:
+    monitor = FileMonitor(tmp_path, chunk_bytes)
     real, refusals = os.fsync, [True]
 
     def sync(descriptor: int) -> None:

@@ -1,6 +1,7 @@
-"""A process that logs to W&B offline, all warnings being errors.
+"""A process that logs to W&B offline, all warnings but those of its import being errors.
 
-`python -m tests.uploader.monitors.wandb_child FOLDER HOW`
+    python -m tests.uploader.monitors.wandb_child FOLDER HOW
+
 `HOW` is `end`, to finalize, or `exit`, to leave that to the interpreter's exit.
 """
 
@@ -14,8 +15,7 @@ from uploader.monitors import WandbMonitor, finalize, log, setup
 STEPS = (0, 2, 1, 3)
 
 
-async def main(folder: str, how: str) -> None:
-    monitor = WandbMonitor(project="unstall", dir=folder, id="run1", episodes_per_step=3)
+async def main(monitor: WandbMonitor, how: str) -> None:
     setup(monitor)
     for step in STEPS:
         await log([synthetic_episode(10 * step + number, num_nodes=4, tokens_per_node=50) for number in range(6)], step)
@@ -29,6 +29,7 @@ async def main(folder: str, how: str) -> None:
 
 
 if __name__ == "__main__":
+    made = WandbMonitor(project="unstall", dir=sys.argv[1], id="run1", episodes_per_step=3)  # it imports W&B
     warnings.simplefilter("error")
-    asyncio.run(main(*sys.argv[1:]))
+    asyncio.run(main(made, sys.argv[2]))
     warnings.simplefilter("ignore")  # W&B's own temporary files, at the exit
