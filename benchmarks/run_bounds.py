@@ -13,6 +13,9 @@ SUBMIT_WORST_LIMIT_US: Final = 1000.0
 RUN_MEMORY_LIMIT_MB: Final = 300.0
 THROUGHPUT_LIMITS: Final = {PRIME_RUNS: 20.0, "node at a time": 5.0}
 """How many times as fast a run is to be, at least."""
+GOODPUT_LIMIT: Final = 0.85
+LEAST_LIMIT: Final = 0.5
+"""What the slowest producer is to get, as a share of the mean: it does not starve."""
 
 
 def run_verdicts(results: Results) -> Iterator[Verdict | None]:
@@ -36,6 +39,12 @@ def run_verdicts(results: Results) -> Iterator[Verdict | None]:
     for what in ("lost", "doubled", "unexplained"):
         yield _none(f"SIGKILL, {what}", _ours(results, "kills"), what)
     yield _none("outage, lost", _ours(results, "outage"), "lost")
+    for row in results.of("contention"):
+        where = f"{row.info['producers']} producers, {row.info['slots']} slots, {row.info['sent_s']:.0f} s"
+        for what, name, least in (("goodput", "goodput", GOODPUT_LIMIT), ("slowest / mean", "least", LEAST_LIMIT)):
+            share = row.info[name]
+            excess = least / share if share else math.inf
+            yield Verdict(f"producers, {what}", f"≥ {least:g}", f"{share:.2f}", where, excess)
 
 
 def miscounted(row: Row) -> float:

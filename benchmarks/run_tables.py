@@ -107,6 +107,27 @@ def outage_table(results: Results) -> Table:
     )
 
 
+def contention_table(results: Results) -> Table:
+    rows = [
+        [
+            *(f"{row.info[name]:,}" for name in ("producers", "slots")),
+            f"{row.info['sent_s']:.0f}",
+            *(f"{row.info[name]:,}" for name in ("stored", "refusals")),
+            f"{row.info['best_per_s']:.1f}",
+            *(f"{row.info[name]:.2f}" for name in ("goodput", "goodput_at_first", "least")),
+        ]
+        for row in results.of("contention")
+    ]
+    return Table(
+        "Producers at one receiver, which holds each upload for a while",
+        ("producers", "slots", "s", "stored", "refusals", "best/s", "goodput", "first half", "slowest/mean"),
+        rows,
+        0,
+        "best: batches a second with always as many requests as there are slots, measured before and after. goodput: the "
+        "share of it that all together got stored, from the first request on. slowest: the producer with fewest stored.",
+    )
+
+
 RUN_TABLES: Final[tuple[Callable[[Results], Table], ...]] = (
     logging_table,
     run_submit_table,
@@ -114,4 +135,5 @@ RUN_TABLES: Final[tuple[Callable[[Results], Table], ...]] = (
     poison_table,
     kill_table,
     outage_table,
+    contention_table,
 )

@@ -14,6 +14,7 @@ LOGGED_EPISODES: Final = (40, 1000)
 CLOSE_TIMEOUTS_S: Final = (5.0, 30.0)
 THROUGHPUT_EPISODES: Final = (8, 40)
 KILLS: Final = (10, 100)
+CONTENDED_S: Final = (25.0, 60.0)
 """Of whole runs: by default, and the whole size."""
 
 _ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 3}
@@ -77,3 +78,8 @@ class Settings:
     def kills(self) -> int:
         """How many processes are killed."""
         return KILLS[self.large]
+
+    @property
+    def contended_s(self) -> float:
+        """How long many producers send to one receiver."""
+        return CONTENDED_S[self.large]

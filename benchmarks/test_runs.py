@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from benchmarks import contention as contended
+from benchmarks.contention import contention
 from benchmarks.killing import kill
 from benchmarks.measuring import Benchmark, advance, facts, measured_s
 from benchmarks.outage import OUTAGE_S, outage
@@ -141,4 +143,34 @@ def test_outage(benchmark: Benchmark, side: str, tmp_path: Path, progress: Progr
         stored=seen.outcome.stored,
         spooled=seen.outcome.spooled,
         lost=seen.outcome.lost,
+    )
+
+
+def test_contention(benchmark: Benchmark, settings: Settings, tmp_path: Path, progress: Progress) -> None:
+    """Twelve producers at a real receiver that admits sixteen requests, from their first request on."""
+    found: list[Any] = []
+    with ReceiverProcess(
+        tmp_path / "data", KEY, max_requests_in_flight=contended.SLOTS, hold_upload_s=contended.HOLD_S
+    ) as receiver:
+
+        def run() -> None:
+            spool, seconds = tmp_path / "spool", settings.contended_s
+            found.append(contention(receiver.url, spool, seconds, on_step=lambda step: progress(f"contention: {step}")))
+
+        benchmark.pedantic(run)
+    (seen,) = found
+    facts(
+        benchmark,
+        "contention",
+        "producers at one receiver",
+        side=UNSTALL,
+        producers=contended.PRODUCERS,
+        slots=contended.SLOTS,
+        sent_s=seen.seconds,
+        stored=sum(seen.stored),
+        refusals=seen.refusals,
+        best_per_s=seen.best_per_s,
+        goodput=seen.goodput,
+        goodput_at_first=seen.goodput_at_first,
+        least=seen.least,
     )

@@ -149,4 +149,17 @@ def _runs() -> list[dict[str, Any]]:
             "spooled": 0,
             "lost": 300,
         },
+        {
+            "kind": "contention",
+            "side": "unstall",
+            "producers": 12,
+            "slots": 16,
+            "sent_s": 25.0,
+            "stored": 850,
+            "refusals": 65,
+            "best_per_s": 38.5,
+            "goodput": 0.9,
+            "goodput_at_first": 0.875,
+            "least": 0.25,
+        },
     ]

@@ -72,7 +72,7 @@ def test_attributes_are_named_in_pythons_way() -> None:
 
 def test_verdicts_name_the_worst(results: Results) -> None:
     found = {verdict.what: verdict for verdict in verdicts(results)}
-    assert len(found) == 22
+    assert len(found) == 24
     assert found["CPU, / plain"].is_met
     assert not found["memory, iter_json"].is_met
     assert found["memory, iter_json"].value == "5.00 MB"
@@ -88,6 +88,9 @@ def test_verdicts_on_whole_runs_are_about_ours(results: Results) -> None:
     assert not found["SIGKILL, lost"].is_met
     assert found["SIGKILL, lost"].where == "10 kills"
     assert "outage, lost" not in found
+    assert found["producers, goodput"].is_met
+    assert not found["producers, slowest / mean"].is_met
+    assert found["producers, slowest / mean"].where == "12 producers, 16 slots, 25 s"
 
 
 def test_writes_its_files(results: Results, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ STEP_S = 0.5
 `PLATEAU_S`, and again after `NUM_PATIENT` of them. Doubling would starve a producer that finds a busy service full a
 few times, since the others start at once what they have; one that is down is full for longer."""
 PLATEAU_S = 1.0
-NUM_PATIENT = 20
+NUM_PATIENT = 60
 MOST_S = 30.0
 """The middle of the longest pause."""
 SPREAD = 0.25

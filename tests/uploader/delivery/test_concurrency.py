@@ -21,7 +21,7 @@ def test_a_window_starts_small_and_grows_by_one_for_each_answer_to_its_most() ->
 
 def test_a_window_of_one_request_stays_one() -> None:
     window = Concurrency(1)
-    answer(window, 5)
+    answer(window, 4)
     window.refused(0.0, 1.0, 1.0)
     assert window.limit == 1
 
@@ -60,23 +60,29 @@ def test_after_a_refusal_a_whole_window_of_answers_adds_one() -> None:
     assert window.limit == 5
 
 
-def test_the_first_refusal_only_ends_the_growth_by_leaps() -> None:
+def test_a_size_that_was_refused_is_not_tried_again_for_many_pauses() -> None:
     window = Concurrency(8)
-    answer(window, 2)
-    window.refused(0.5, 1.0, 2.0)
-    answer(window, 100, now=1.0)
+    answer(window, 4)
+    window.refused(0.0, 1.0, 2.0)
+    answer(window, 100, now=32.9)
+    assert window.limit == 5
+    answer(window, 100, now=33.0)
     assert window.limit == 8
 
 
-def test_a_size_that_was_refused_is_not_tried_again_for_some_pauses() -> None:
+@pytest.mark.parametrize("is_down", [False, True])
+def test_only_the_first_refusal_in_a_row_speaks_of_a_size(is_down: bool) -> None:
     window = Concurrency(8)
     answer(window, 6)
-    window.refused(0.0, 0.5, 2.0)
-    window.refused(0.6, 1.0, 2.0)
-    answer(window, 100, now=16.9)
-    assert window.limit == 3
-    answer(window, 100, now=17.0)
-    assert window.limit == 8
+    window.refused(0.0, 1.0, 1.0)
+    for now in (2.0, 3.0, 4.0):
+        if is_down:
+            window.failed(now - 0.5, now)
+        else:
+            window.refused(now - 0.5, now, 1.0)
+    assert window.limit == 1
+    answer(window, 100, now=4.0)
+    assert window.limit == 7
 
 
 def test_a_window_does_not_grow_while_answers_take_longer_than_they_used_to() -> None:
@@ -114,14 +120,13 @@ def test_a_failure_halves_the_window_but_holds_it_nowhere() -> None:
     assert window.limit == 8
 
 
-def test_a_window_is_held_for_half_a_minute_at_most() -> None:
+def test_a_window_is_held_for_two_minutes_at_most() -> None:
     window = Concurrency(8)
-    answer(window, 6)
-    window.refused(0.0, 0.5, 60.0)
-    window.refused(0.6, 1.0, 60.0)
-    answer(window, 100, now=30.9)
-    assert window.limit == 3
-    answer(window, 100, now=31.0)
+    answer(window, 4)
+    window.refused(0.0, 1.0, 60.0)
+    answer(window, 100, now=120.9)
+    assert window.limit == 5
+    answer(window, 100, now=121.0)
     assert window.limit == 8
 
 
