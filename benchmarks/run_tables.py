@@ -123,8 +123,8 @@ def contention_table(results: Results) -> Table:
         ("producers", "slots", "s", "stored", "refusals", "best/s", "goodput", "first half", "slowest/mean"),
         rows,
         0,
-        "best: batches a second with always as many requests as there are slots, measured before and after. goodput: the "
-        "share of it that all together got stored, from the first request on. slowest: the producer with fewest stored.",
+        "best: batches a second with always as many requests as there are slots, measured before and after. goodput: "
+        "the share of it that all got stored together, from the first request on. slowest: who got fewest stored.",
     )
 
 

@@ -265,7 +265,6 @@ def script(text: str, url: str, spool: Path, timeout: float) -> subprocess.Compl
     return subprocess.run([sys.executable, "-c", code, url, str(spool)], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.skipif((3, 12) <= sys.version_info < (3, 12, 2), reason="here no thread starts once the main one ends")
 def test_the_interpreter_exits_though_nobody_finished_and_nobody_answers(silent: str, spool: Path) -> None:
     done = script("", silent, spool, 0.5)
     assert done.returncode == 0, done.stderr

@@ -1,9 +1,7 @@
 """All that a worker has in one process: queues, threads, locks. A forked child gets a new one."""
 
-import _thread
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -28,14 +26,11 @@ logger = logging.getLogger(__name__)
 REPORTER: Final = "uploader reports"
 OPENER: Final = "uploader opening"
 
-_START_AGAIN_S: Final = 0.5
-
 
 class Engine:
     """The worker's parts, put together.
 
-    Its threads are started by the first record: `begin` only asks for a thread that starts the others, as starting one
-    waits until it runs.
+    Its threads are started by the first record.
 
     Args:
         settings: the worker's.
@@ -62,7 +57,7 @@ class Engine:
             Supervised(leftovers.THREAD, self._once_open(self.leftovers.work), self.leftovers.clean_up),
             Supervised(OPENER, self._open, self._opening_failed),
         )
-        self._started, self._opened = threading.Event(), threading.Event()
+        self._opened = threading.Event()
         self._said = False
         self.begun = False
         self._first = threading.Lock()  # taken by whoever begins, and never let go
@@ -100,33 +95,19 @@ class Engine:
         """Have the threads started, unless they are; it waits for nothing."""
         if self.begun or not self._first.acquire(blocking=False):
             return
-        starting.begins(self._started)
         try:
-            _thread.start_new_thread(self._start, ())
+            starting.start_soon(
+                self._start_delivery, *(thread.start for thread in (*self.threads, self.reporting.thread))
+            )
             self.begun = True
         except RuntimeError as error:  # no thread to be had now: the next call tries again
-            self._cannot_start(error)
+            if not self._said:
+                self._said = True
+                logger.error("The worker's threads cannot be started now: %s", error)
             self._first.release()
 
-    def _start(self) -> None:
-        for thread in (*self.threads, self.reporting.thread):
-            while True:
-                try:
-                    thread.start()
-                    break
-                except RuntimeError as error:
-                    self._cannot_start(error)
-                    time.sleep(_START_AGAIN_S)
-        starting.has_begun(self._started)
-
-    def _cannot_start(self, error: RuntimeError) -> None:
-        if not self._said:
-            self._said = True
-            logger.error("The worker's threads cannot be started now: %s", error)
-
     def _open(self) -> None:
-        """The work of a short-lived thread: what waits for a disk, or for another thread."""
-        self._start_delivery()
+        """The work of a short-lived thread: what waits for a disk."""
         try:
             self.keeper.open()
         except SpoolError as error:

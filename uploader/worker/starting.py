@@ -1,33 +1,24 @@
 """Threads that are being started when the interpreter ends are started before it does.
 
-From 3.12.2 on none can be started after that: what was submitted just before would neither be encoded nor kept. (In
-3.12.0 and 3.12.1 none can as soon as the main thread ends, and nothing helps.)
+From 3.12.2 on none can be started after that: what was submitted just before would neither be encoded nor kept. In
+3.12.0 and 3.12.1 none can as soon as the main thread ends: there whoever needs threads waits until they run.
 """
 
 import _thread
 import logging
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 logger = logging.getLogger(__name__)
 
+_AT_ONCE: Final = (3, 12) <= sys.version_info < (3, 12, 2)
 _LONGEST_S: Final = 1.0
 _AGAIN_S: Final = 0.5
 
 _starting: Final[set[threading.Event]] = set()
-
-
-def begins(started: threading.Event) -> None:
-    """Have the interpreter's end wait, for a second at most, until this is set."""
-    _starting.add(started)
-
-
-def has_begun(started: threading.Event) -> None:
-    """Set it."""
-    started.set()
-    _starting.discard(started)
 
 
 def forget() -> None:
@@ -55,22 +46,33 @@ def start_soon(*starts: Callable[[], object]) -> None:
     Raises:
         RuntimeError: not even the thread that would start them is to be had now.
     """
+    left = _not_started(starts) if _AT_ONCE else list(starts)
+    if not left:
+        return
     started = threading.Event()
 
     def start_all() -> None:
-        for start in starts:
-            while not _is_started(start):
-                time.sleep(_AGAIN_S)
-        has_begun(started)
+        still = left
+        while still := _not_started(still, is_said=still is not left):
+            time.sleep(_AGAIN_S)
+        started.set()
+        _starting.discard(started)
 
-    begins(started)
-    _thread.start_new_thread(start_all, ())
-
-
-def _is_started(start: Callable[[], object]) -> bool:
+    _starting.add(started)
     try:
-        start()
-    except RuntimeError as error:
-        logger.error("A thread cannot be started now: %s", error)
-        return False
-    return True
+        _thread.start_new_thread(start_all, ())
+    except RuntimeError:
+        _starting.discard(started)
+        raise
+
+
+def _not_started(starts: Sequence[Callable[[], object]], *, is_said: bool = False) -> list[Callable[[], object]]:
+    """Start them, and return those from the first on for which no thread is to be had."""
+    for number, start in enumerate(starts):
+        try:
+            start()
+        except RuntimeError as error:
+            if not is_said:
+                logger.error("A thread cannot be started now: %s", error)
+            return list(starts[number:])
+    return []

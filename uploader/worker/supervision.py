@@ -29,17 +29,20 @@ class Supervised:
         self.name = name
         self.restarts = 0
         self.ended = threading.Event()
+        self._started = False
         self._work = work
         self._clean_up = clean_up
         self._again = threading.Event()  # never set: a wait that tests can see
 
     def start(self) -> None:
-        """Begin. The interpreter's exit does not wait for the thread.
+        """Begin, unless it has begun. The interpreter's exit does not wait for the thread.
 
         Raises:
-            RuntimeError: there is no thread to be had.
+            RuntimeError: there is no thread to be had; another call may begin.
         """
-        threading.Thread(target=self._run, name=self.name, daemon=True).start()
+        if not self._started:
+            threading.Thread(target=self._run, name=self.name, daemon=True).start()
+            self._started = True
 
     def _run(self) -> None:
         pause_s = _FIRST_PAUSE_S

@@ -237,7 +237,8 @@ def test_threads_that_cannot_be_started_are_tried_again(
             raise RuntimeError("can't start new thread")
         start(thread)
 
-    monkeypatch.setattr("uploader.worker.engine._START_AGAIN_S", 0.0)
+    monkeypatch.setattr("uploader.worker.starting._AGAIN_S", 0.0)
+    monkeypatch.setattr("uploader.worker.starting._AT_ONCE", False)
     monkeypatch.setattr(Supervised, "start", failing)
     assert bench.worker.submit([b"{}"])
     assert bench.worker.flush(TIMEOUT_S)
@@ -245,11 +246,35 @@ def test_threads_that_cannot_be_started_are_tried_again(
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-def test_a_worker_whose_threads_cannot_be_started_says_what_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(function: object, arguments: object) -> None:
+def test_where_no_thread_starts_late_all_run_once_a_record_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uploader.worker.starting._AT_ONCE", True)
+    bench = Bench(deal=hold)
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def noting(thread: threading.Thread) -> None:
+        start(thread)
+        started.append(thread.name)
+
+    monkeypatch.setattr(threading.Thread, "start", noting)
+    assert bench.worker.submit([b"1"])
+    engine = bench.worker._engine
+    assert started == [thread.name for thread in (*engine.threads, engine.reporting.thread)]
+    assert bench.delivery.started.is_set()
+    assert bench.worker.flush(TIMEOUT_S)
+    assert lines_of(bench) == [b"1"]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_worker_whose_threads_cannot_be_started_says_what_was_lost(
+    at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*arguments: object) -> None:
         raise RuntimeError("can't create new thread at interpreter shutdown")
 
+    monkeypatch.setattr("uploader.worker.starting._AT_ONCE", at_once)
     bench = Bench()
+    monkeypatch.setattr(threading.Thread, "start", failing)
     monkeypatch.setattr("_thread.start_new_thread", failing)
     assert bench.worker.submit([b"{}"])
     assert not bench.worker.flush(TIMEOUT_S)

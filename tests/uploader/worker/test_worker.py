@@ -233,7 +233,6 @@ worker.submit([b"1", b"2"])
 """
 
 
-@pytest.mark.skipif((3, 12) <= sys.version_info < (3, 12, 2), reason="here no thread starts once the main one ends")
 def test_what_was_submitted_just_before_the_exit_is_not_lost(tmp_path: Path) -> None:
     child = subprocess.run(
         [sys.executable, "-c", EXITS, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
