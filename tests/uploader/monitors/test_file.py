@@ -108,6 +108,25 @@ async def test_metrics_do_not_wait_for_records(monitor: FileMonitor) -> None:
     gated.go_on.set()
 
 
+async def test_a_record_is_written_as_its_pieces_come(monitor: FileMonitor) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Growing:
+        def iter_json(self) -> Iterator[bytes]:
+            yield b'"' + b"x" * 300_000
+            asked.set()
+            assert go_on.wait(30)
+            yield b'"'
+
+    await monitor.log(Growing(), 0)
+    assert asked.wait(30)
+    path = folder_of(monitor.path, Where(0)) / "traces.jsonl"
+    assert path.stat().st_size == 300_001  # before the next piece was made
+    go_on.set()
+    assert await monitor.flush()
+    assert traces(monitor, Where(0)) == [b'"' + b"x" * 300_000 + b'"']
+
+
 @pytest.mark.parametrize("compress", ["gz", "zst"])
 async def test_records_are_compressed_each_by_itself(tmp_path: Path, compress: Any) -> None:
     episodes = [synthetic_episode(number, num_nodes=6, tokens_per_node=200) for number in range(3)]
