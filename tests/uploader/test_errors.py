@@ -19,6 +19,7 @@ MADE = [
     errors.SpoolFullError("p", "r"),
     errors.SpoolLockedError("p", "r"),
     errors.DamagedBatchError("p", "r", 3),
+    *(cls("p", "r", status_code=503) for cls in CLASSES if issubclass(cls, errors.StoreError)),
     errors.RunError("r", "why"),
     errors.RunFinishedError("r", "why"),
     errors.RedirectError("m", status_code=302, location="https://there"),
