@@ -34,6 +34,7 @@ _SPEEDS: Final = {"upload": 90e6, "file": 200e6, "wandb": 300e6, "both": 80e6, "
 """Bytes of JSON a second that are more or less to be expected."""
 _TRANSPORT_SPEED: Final = 250e6
 _SET_UP_S: Final = 8.0
+_SOAK_BYTES_PER_S: Final = 25e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,20 @@ class Case:
         """About how long it takes."""
         if self.soak_s:
             return self.soak_s * 1.1
-        size = _SMALL_BYTES if self.episodes >= SMALL_FROM else _MEAN_BYTES
         speed = _TRANSPORT_SPEED if self.network == "transport" else _SPEEDS[self.monitors]
-        return _SET_UP_S + self.episodes * self.scale * size / speed
+        return _SET_UP_S + self._json_bytes / speed
+
+    @property
+    def disk_bytes(self) -> float:
+        """About how much it puts on the disk at most: uploads wait there, and are stored there, at a quarter each."""
+        if self.soak_s:
+            return self.soak_s * _SOAK_BYTES_PER_S
+        factors = {"upload": 0.5, "file": 1.0, "wandb": 0.0, "plain": 0.25}
+        return self._json_bytes * sum(factors[part] for part in self.parts)
+
+    @property
+    def _json_bytes(self) -> float:
+        return self.episodes * self.scale * (_SMALL_BYTES if self.episodes >= SMALL_FROM else _MEAN_BYTES)
 
 
 def all_cases(

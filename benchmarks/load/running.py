@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,9 @@ def measure(case: Case, on_progress: Callable[[float], object]) -> Measurement:
         case: which.
         on_progress: called with the share that is over.
     """
+    if shutil.disk_usage(tempfile.gettempdir()).free < case.disk_bytes:
+        where = f"{tempfile.gettempdir()} has no room for {case.disk_bytes / 1e9:.0f} GB: set TMPDIR to another folder"
+        return Measurement(case, problem=where)
     with tempfile.TemporaryDirectory(prefix="unstall-load-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         try:

@@ -14,9 +14,10 @@ FAULTS: Final = ("refuse", "reset", "429", "503", "stall", "kill", "silence")
 """Connections refused; ended within bodies; requests refused; nothing moves; SIGKILL of the receiver and a new one some
 seconds later; requests taken and not answered."""
 
-_EVERY_S: Final = 30.0
-_SHARE_BROKEN: Final = 0.15
-"""Of the time: less than the 30 % by which what it can hold is more than what comes."""
+_EVERY_S: Final = 60.0
+_SHARE_BROKEN: Final = 0.08
+"""Of the time. An uploader that tries again ever less often needs up to as long again until it is back, and what comes
+is 70 % of what it can hold: there is time enough to catch up."""
 _SETTLING: Final = 0.1
 _ENOUGH_EPISODES: Final = 8
 _PATIENCE: Final = 20
@@ -78,7 +79,7 @@ class RateProbe:
 
 
 def schedule(soak_s: float, seed: int = 0) -> list[Fault]:
-    """The faults of a soak, two a minute: each kind as often as the others, at random moments, in random order."""
+    """The faults of a soak: one a minute, or in a short one seven in all; at random moments, the kinds in turn."""
     chance = random.Random(seed)
     every_s = min(_EVERY_S, soak_s / len(FAULTS))
     count = int(soak_s / every_s + 1e-9)

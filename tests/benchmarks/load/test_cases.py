@@ -78,3 +78,10 @@ def test_what_takes_longer_is_expected_to() -> None:
     small = Case("upload", "none", 10_000)
     assert few.expected_s < many.expected_s < small.expected_s < 10 * many.expected_s
     assert Case("upload", "none", 0, soak_s=600.0).expected_s > 600.0
+
+
+def test_files_need_more_room_than_uploads() -> None:
+    assert Case("upload", "none", 1000).disk_bytes == pytest.approx(4e9, rel=0.1)
+    assert Case("file", None, 10_000).disk_bytes == pytest.approx(22e9, rel=0.1)
+    assert Case("wandb", None, 1000).disk_bytes == 0.0
+    assert Case("upload", "none", 0, soak_s=1200.0).disk_bytes == pytest.approx(30e9)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,6 +42,13 @@ def test_a_soak_loses_nothing(tmp_path: Path) -> None:
     assert soak.found["outcome"]["stored"] == soak.delivered == soak.found["episodes"]
     assert soak.found["rate"] > 0
     assert soak.faults
+
+
+def test_what_does_not_fit_on_the_disk_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1e9))
+    measured = measure(Case("file", None, 1000), lambda share: None)
+    assert measured.problem is not None
+    assert "has no room for 8 GB: set TMPDIR to another folder" in measured.problem
 
 
 def test_a_process_that_fails_is_said_and_costs_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
