@@ -10,6 +10,9 @@ from encoder.tokens import Call, Node, TokenCounts
 _NONE: Final = -1
 _COUNTS: Final = 3  # of a call: what went in, all, what came out
 
+# So many times what one call may count, in a slice of nodes, fits into 63 bits.
+_MOST_NODES: Final = 1 << 24
+
 # Calls that are read between two yields, nodes that are read, and nodes that are looked up: some 100 microseconds each.
 _CALLS_PER_STEP: Final = 512
 _NODES_PER_STEP: Final = 2048
@@ -29,9 +32,9 @@ def count_ordered(
 
     Returns:
         The counts, as the generator's value. None where a parent comes later than its node, and for what only Python
-        can count: other numbers than ints, or such as do not fit into 31 bits.
+        can count: other numbers than ints, or such as do not fit into 24 bits.
     """
-    if type(nodes) is not list or type(calls) is not list:
+    if type(nodes) is not list or type(calls) is not list or num_nodes > _MOST_NODES:
         return None
     used = array("q", [_NONE]) * num_nodes
     counts = array("q", bytes(8 * _COUNTS * num_calls))

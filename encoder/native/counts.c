@@ -1,15 +1,15 @@
 /* Token counts of a message graph whose parents come before their nodes: the steps of `encoder/tokens.py`, a slice each.
 
    Tables are arrays of 64-bit integers. A step answers None for what only Python can count: numbers that are none, or so
-   large that a sum of a slice would not fit. */
+   large that a sum of a slice might not fit. */
 #include "out.h"
 
 #include <stdint.h>
 
 enum { NONE = -1, FED = 0, TOTAL = 1, COMPLETION = 2, COUNTS = 3 };
 
-/* Products of counts and leaves, and sums of a slice of them, fit into 63 bits. */
-#define MOST_TOKENS ((long long)1 << 31)
+/* Counts of 24 bits, times leaves of 24, times the 14 of the nodes in a slice, fit into 63 bits. */
+#define MOST_TOKENS ((long long)1 << 24)
 
 static PyObject *name_of_node, *name_of_usage, *name_of_parent, *names_of_counts[COUNTS];
 
@@ -107,7 +107,7 @@ PyObject *counts_read_calls(PyObject *module, PyObject *args) {
         PyBuffer_Release(&used.view);
         return NULL;
     }
-    int written = stop * COUNTS <= counts.length ? WRITTEN : UNKNOWN;
+    int written = start >= 0 && stop <= counts.length / COUNTS ? WRITTEN : UNKNOWN;
     for (Py_ssize_t index = start; written == WRITTEN && index < stop; index++) {
         if (index >= PyList_GET_SIZE(calls)) {
             written = UNKNOWN;
@@ -132,7 +132,7 @@ PyObject *counts_read_parents(PyObject *module, PyObject *args) {
         open_table(object, &parents) < 0) {
         return NULL;
     }
-    int written = stop <= parents.length ? WRITTEN : UNKNOWN, is_ordered = 1;
+    int written = start >= 0 && stop <= parents.length ? WRITTEN : UNKNOWN, is_ordered = 1;
     for (Py_ssize_t index = start; written == WRITTEN && index < stop; index++) {
         if (index >= PyList_GET_SIZE(nodes)) {
             written = UNKNOWN;

@@ -284,7 +284,7 @@ def test_token_counts(parents: list[int | None], calls: list[Call]) -> None:
     assert found == (finish(count_tokens(nodes, calls)) if in_order else None)
 
 
-@pytest.mark.parametrize("number", [2**31, 2**70, 1.5])
+@pytest.mark.parametrize("number", [2**24, 2**31, 2**70, 1.5])
 def test_token_counts_that_are_left_to_python(number: Any) -> None:
     assert finish(count_ordered([Node(None)], [Call(0, Usage(number, 1))], 1, 1)) is None
     assert finish(count_ordered([Node(1.5)], [], 1, 0)) is None  # type: ignore[arg-type]
