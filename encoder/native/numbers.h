@@ -6,8 +6,13 @@
 
 #include "out.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
+
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
+#error "Products must be rounded to doubles one by one: x87 arithmetic does not."
+#endif
 
 enum { NUMBER_BYTES = 24 };
 #define SCALE 10000.0
