@@ -3,10 +3,12 @@
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 from encoder.compiled import native
 from encoder.floats import TABLE_DECIMALS
 from encoder.writers.base import Run, Steps, Variant, Writer
-from encoder.writers.calls import SHALLOW, dumps_alone
+from encoder.writers.calls import SHALLOW
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class Rows:
         is_four = run.block.decimals == TABLE_DECIMALS
         while start < stop:
             text, end = native.write_row(
-                self._node, items, keys, start, stop, ROW_COST, ITEM_COST, run.lengths, dumps_alone, text_of, is_four
+                self._node, items, keys, start, stop, ROW_COST, ITEM_COST, run.lengths, orjson.dumps, text_of, is_four
             )
             if end == start:
                 self._skipped = min(2 * self._skipped + 1, _MOST_SKIPPED)
