@@ -6,6 +6,8 @@ writes the value. `Schemas.resolve` does the same, so that a plan is made from w
 """
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
+from types import GetSetDescriptorType
 from typing import Any, Final, TypeGuard
 
 import orjson
@@ -72,6 +74,16 @@ def is_root_model(value: object) -> TypeGuard[RootModel[Any]]:
 def extras_of(model: BaseModel) -> dict[str, Any] | None:
     """The values of keys that the class does not declare, None where it takes none."""
     return model.__pydantic_extra__
+
+
+read_extras: Final[Callable[[BaseModel], Any]] = attrgetter("__pydantic_extra__")
+"""What `extras_of` does, for the compiled part: no frame of Python's for each instance."""
+
+
+def has_plain_attributes(cls: type[BaseModel]) -> bool:
+    """Whether the attributes of instances are read as those of any object: the values are what `__dict__` holds."""
+    found = next(base.__dict__["__dict__"] for base in cls.__mro__ if "__dict__" in base.__dict__)
+    return type(found) is GetSetDescriptorType and cls.__getattribute__ is object.__getattribute__
 
 
 def fields_set_of(model: BaseModel) -> set[str]:

@@ -14,8 +14,11 @@ static int is_left_out(Field *field, PyObject *value) {
 
 /* A key is written before its value, so what is left out is found first. 1: write it, 0: leave it out, 2: UNKNOWN. */
 static int is_written(Node *node, Field *field, PyObject *value) {
-    if (field->excluded || (value == Py_None && node->number)) {
+    if (field->excluded) {
         return 0;
+    }
+    if (value == Py_None && node->number) {
+        return field->is_tag ? 2 : 0;
     }
     if (field->left_out == Py_None) {
         return 1;
@@ -25,7 +28,7 @@ static int is_written(Node *node, Field *field, PyObject *value) {
 }
 
 static int write_field(Writing *writing, Node *node, Field *field, PyObject *value) {
-    writing->cost += field->left_out == Py_None ? 0 : COST_OF_CALL;
+    writing->cost += field->left_out == Py_None ? COST_OF_SKIPPING : COST_OF_CALL;
     switch (is_written(node, field, value)) {
     case 0: return WRITTEN;
     case 1: break;
@@ -75,19 +78,19 @@ static int write_extra(Writing *writing, Node *node, PyObject *key, PyObject *va
     if (!is_text(key)) {
         return UNKNOWN;
     }
+    writing->cost += COST_OF_VALUE + PyUnicode_GET_LENGTH(key);
     int is_taken = PySet_Contains(node->taken, key);
     if (is_taken) {
         return is_taken < 0 ? FAILED : UNKNOWN;
     }
     if (value == Py_None && node->number) {
-        return WRITTEN;
+        return PyUnicode_IS_ASCII(key) ? WRITTEN : UNKNOWN; /* a lone surrogate is refused even so */
     }
     Out *out = &writing->out;
     if (out_reserve(out, 1) < 0) {
         return FAILED;
     }
     out_char(out, ',');
-    writing->cost += COST_OF_VALUE + PyUnicode_GET_LENGTH(key);
     int written = write_text(out, key);
     if (written == WRITTEN) {
         if (out_reserve(out, 1) < 0) {
@@ -128,6 +131,7 @@ int write_model(Writing *writing, Node *node, PyObject *model) {
     if ((PyObject *)Py_TYPE(model) != node->object) {
         return UNKNOWN;
     }
+    writing->cost += COST_OF_VALUE;
     PyObject *values = PyObject_GenericGetDict(model, NULL);
     if (values == NULL) {
         return failed();

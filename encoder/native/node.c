@@ -139,6 +139,7 @@ static int take_field(Field *field, PyObject *row) {
     field->left_out = Py_NewRef(left_out);
     field->nullable = (char)nullable;
     field->excluded = (char)excluded;
+    field->is_tag = node != Py_None && ((Node *)node)->kind == LITERAL && !nullable;
     return 0;
 }
 

@@ -13,6 +13,7 @@ typedef struct {
     PyObject *left_out; /* `exclude_if`, or None */
     char nullable;      /* whether None is null before the node is asked */
     char excluded;      /* left out always */
+    char is_tag;        /* whether it may be the tag of a union, and so must be one of some texts, not None */
 } Field;
 
 typedef struct Node {
@@ -56,7 +57,8 @@ int leave(Writing *writing, char bracket);
 /* What things cost, measured: a character by itself, and what comes on top of it. Texts of nothing but escapes take three
    times as long. */
 enum {
-    COST_OF_VALUE = 20,   /* anything by itself, and the key of a field */
+    COST_OF_VALUE = 20,   /* anything by itself, a container too, and the key of a field */
+    COST_OF_SKIPPING = 4, /* a field that is looked at, and may be left out */
     COST_OF_CALL = 100,   /* a call of Python, or of orjson */
     COST_OF_FLOAT = 40,   /* one of many that orjson writes */
     COST_OF_INTS = 4,     /* of one value of a column */

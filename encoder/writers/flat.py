@@ -138,13 +138,21 @@ def _computed(source: Source, writer: ModelWriter, exclude_none: bool, aliased: 
 def _field(source: Source, value: str, plan: FieldPlan, exclude_none: bool, key: str) -> None:
     """One field: left out, null, or checked and put into the dict."""
     put = f"out[{source.bind(key)}] = "
-    keep = "" if plan.exclude_if is None else f"if not {source.bind(plan.exclude_if)}({value}): "
-    if exclude_none:
+    keep, ask = "", []
+    if plan.exclude_if is not None:
+        ask = [
+            f"said = {source.bind(plan.exclude_if)}({value})",
+            "if said is not False and said is not True: return HEAVY",
+        ]
+        keep = "if said is False: "
+    # Where only known texts are declared, None is looked at too: it may be the tag of a union that is none.
+    if exclude_none and (plan.nullable or not isinstance(plan.writer, LiteralWriter) or plan.writer.texts is None):
         source.add(1, f"if {value} is not None:")
+        source.add(2, *ask)
     elif plan.nullable:
-        source.add(1, f"if {value} is None:", f"    {keep}{put}None", "else:")
+        source.add(1, *ask, f"if {value} is None:", f"    {keep}{put}None", "else:")
     else:
-        source.add(1, "if True:")
+        source.add(1, *ask, "if True:")
     if keep:
         source.add(2, keep.rstrip())
     _value(source, 3 if keep else 2, value, plan.writer, put)

@@ -106,8 +106,11 @@ class ModelWriter(Writer):
                 return HEAVY  # pydantic cannot read the instance
             if field.excluded or (item is None and run.exclude_none):
                 continue
-            if field.exclude_if is not None and field.exclude_if(item):
+            said: object = False if field.exclude_if is None else field.exclude_if(item)
+            if said is True:
                 continue
+            if said is not False:
+                return HEAVY  # which only pydantic can judge
             written = None if item is None and field.nullable else field.writer.simple(item, run)
             if written is HEAVY or written is UNKNOWN or run.weight > limit:
                 return HEAVY

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from encoder.compiled import native
-from encoder.schema import extras_of
+from encoder.schema import has_plain_attributes, read_extras
 from encoder.writers.base import Variant
 from encoder.writers.fields import FieldPlan
 from encoder.writers.models import ModelWriter
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def compile_node(writer: ModelWriter, variant: Variant) -> "Node | None":
-    """The node of a class's instances; None where one may hold another of its class, or has what must be computed.
+    """The node of a class's instances.
+
+    There is none where one may hold another of its class or has what must be computed, or the class reads attributes
+    in its own way.
 
     Args:
         writer: the class's writer.
@@ -27,9 +30,11 @@ def compile_node(writer: ModelWriter, variant: Variant) -> "Node | None":
     plan = writer.plan
     if not writer.gathered or writer.recursive or plan.computed or plan.hook is not None:
         return None
+    if not has_plain_attributes(plan.cls):
+        return None
     aliased = plan.by_alias if variant[1] is None else variant[1]
     fields = tuple(_field(field, aliased, variant) for field in plan.fields.values())
-    return native.model(plan.cls, fields, variant[0], extras_of if plan.takes_extras else None, plan.taken)
+    return native.model(plan.cls, fields, variant[0], read_extras if plan.takes_extras else None, plan.taken)
 
 
 def _field(field: FieldPlan, aliased: bool, variant: Variant) -> tuple[str, bytes, "Node | None", bool, bool, Any]:

@@ -115,10 +115,15 @@ class TaggedWriter(Writer):
         return tuple(writer for _, writer in self.members.values())
 
     def told_by_literals(self) -> bool:
-        """Whether every member declares its tag as the one value that its discriminating field may have."""
+        """Whether every member declares its tag as the one value that its discriminating field may have.
+
+        A field that is left out, or may be None, is not looked at where its instance is written.
+        """
         for tag, writer in self.members.values():
             field = writer.plan.fields.get(self._discriminator)
-            if field is None or not isinstance(field.writer, LiteralWriter) or field.writer.texts != frozenset({tag}):
+            if field is None or field.excluded or field.exclude_if is not None or field.nullable:
+                return False
+            if not isinstance(field.writer, LiteralWriter) or field.writer.texts != frozenset({tag}):
                 return False
         return True
 
