@@ -111,7 +111,12 @@ int write_column(Out *out, PyObject *column, int kind) {
     if (length == 0) {
         return WRITTEN;
     }
-    if (out_reserve(out, most_bytes(array, kind) * length + NUMBER_BYTES) < 0) {
+    const npy_intp each = most_bytes(array, kind);
+    if (length > (PY_SSIZE_T_MAX - 2 * NUMBER_BYTES) / each - out->size) {
+        PyErr_NoMemory();
+        return FAILED;
+    }
+    if (out_reserve(out, each * length + NUMBER_BYTES) < 0) {
         return FAILED;
     }
     char *start = out_end(out), *end;

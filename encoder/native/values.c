@@ -6,6 +6,7 @@ int enter(Writing *writing, char bracket) {
     if (writing->depth >= 4 * MOST_LEVELS || out_reserve(&writing->out, 2) < 0) {
         return PyErr_Occurred() ? FAILED : UNKNOWN;
     }
+    writing->cost += COST_OF_VALUE;
     writing->depth++;
     out_char(&writing->out, bracket);
     return WRITTEN;
@@ -107,9 +108,12 @@ int write_key(Writing *writing, PyObject *key) {
 static int write_members(Writing *writing, Node *node, PyObject *dict) {
     const Py_ssize_t length = PyDict_GET_SIZE(dict);
     int written = length <= MOST_ITEMS ? enter(writing, '{') : UNKNOWN;
-    Py_ssize_t position = 0;
+    Py_ssize_t position = 0, left = length;
     PyObject *key, *value;
     while (written == WRITTEN && PyDict_Next(dict, &position, &key, &value)) {
+        if (left-- == 0) {
+            return UNKNOWN; /* somebody has moved one to the end */
+        }
         Py_INCREF(value);
         written = write_key(writing, key);
         if (written == WRITTEN) {
