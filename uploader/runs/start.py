@@ -124,7 +124,7 @@ def init(
     check_transport(transport, "handle_async_request")
     check_hook("on_event", on_event)
     settings = load_config(api_key, base_url, team_id)
-    chosen = choose_sinks(sinks, settings, transport)
+    chosen = [] if choices.mode == "disabled" else choose_sinks(sinks, settings, transport)
     spec = run_spec(kind, name, model, environments, tags, config, settings.team_id)
     courier = _courier(choices, settings, base_url, transport)
     if choices.mode == "online" and (courier is not None or needs_key(chosen)):

@@ -52,6 +52,23 @@ def test_a_folder_needs_neither_service_nor_key(tmp_path: Path) -> None:
     assert ids_in(tmp_path / "out") == sorted(IDS)
 
 
+def test_a_disabled_run_opens_none(tmp_path: Path) -> None:
+    with init(tmp_path, sinks=[tmp_path / "out", "s3://bucket?nonsense=1"], mode="disabled") as run:
+        log_all(run)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_offline_run_keeps_it_for_all(tmp_path: Path) -> None:
+    sinks = [tmp_path / "out", tmp_path / "copy"]
+    with init(tmp_path, sinks=sinks, mode="offline") as run:
+        log_all(run)
+    report = run.finish()
+    assert (report.counts.spooled, report.stored_by_sink) == (20, {})
+    assert report.resume_command is not None
+    assert run_command(shlex.split(report.resume_command)[1:]) == 0
+    assert [ids_in(folder) for folder in sinks] == [sorted(IDS)] * 2
+
+
 def test_the_service_and_the_platform_need_one(tmp_path: Path) -> None:
     for arguments in ({}, {"sinks": ["traces", tmp_path / "out"]}, {"sinks": [tmp_path], "lifecycle": "platform"}):
         with pytest.raises(MissingAPIKeyError):
