@@ -10,6 +10,11 @@ from uploader.runs.live import DEFAULT_FLUSH_TIMEOUT_S
 from uploader.runs.non_finite import without_non_finite
 
 
+def finite(taken: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:
+    """A row of metrics without NaN and infinities; records as they are."""
+    return without_non_finite(taken) if isinstance(taken, dict) else taken
+
+
 class Monitor:
     """Takes what an orchestrator logs on its event loop, and does the work behind it elsewhere.
 
@@ -44,10 +49,17 @@ class Monitor:
         """
         if not is_first_rank():
             return
-        where = usable_where(step, kind, subset)
-        taken = sorted_out(data)
+        self.take(finite(sorted_out(data)), usable_where(step, kind, subset))
+
+    def take(self, taken: dict[str, Any] | list[Any], where: Where) -> None:
+        """Take what `log` was given, once it is checked. A group of monitors checks it for all of them.
+
+        Args:
+            taken: a row of metrics, or records.
+            where: what it belongs to.
+        """
         if isinstance(taken, dict):
-            self.take_metrics(without_non_finite(taken), where)
+            self.take_metrics(taken, where)
         elif taken:
             self.take_records(taken, where)
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from uploader.errors import ConfigurationError
-from uploader.monitors.base import Monitor
-from uploader.monitors.data import Kind, Subset, sorted_out, usable_where
+from uploader.monitors.base import Monitor, finite
+from uploader.monitors.data import Kind, Subset, Where, sorted_out, usable_where
 from uploader.monitors.failures import Failures
 from uploader.monitors.ranks import is_first_rank
 from uploader.monitors.stats import GroupStats, MonitorStats
@@ -29,6 +29,16 @@ class _Guarded:
             self.monitor.start()
         except Exception as error:  # noqa: BLE001 - it is logged and counted, for every monitor alike
             self.failures.note("its start", error)
+
+    async def log(self, taken: dict[str, Any] | list[Any], where: Where) -> None:
+        doing, own = ("metrics" if isinstance(taken, dict) else "records"), taken.copy()
+        if type(self.monitor).log is not Monitor.log:  # it has one of its own
+            await self.call(doing, lambda: self.monitor.log(own, *where))
+            return
+        try:
+            self.monitor.take(own, where)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - as in `call`
+            self.failures.note(doing, error)
 
     async def call(self, doing: str, begin: Callable[[], Awaitable[Any]], otherwise: Any = None) -> Any:
         try:
@@ -94,7 +104,7 @@ class MonitorGroup(Monitor):
             return
         try:
             where = usable_where(step, kind, subset)
-            taken = sorted_out(data)
+            taken = finite(sorted_out(data))
         except Exception as error:  # noqa: BLE001 - a generator of records may raise anything
             self._failures.note("its arguments", error)
             return
@@ -102,9 +112,8 @@ class MonitorGroup(Monitor):
             self._metrics += 1
         else:
             self._records += len(taken)
-        doing = "metrics" if isinstance(taken, dict) else "records"
         for each in self._guarded:
-            await each.call(doing, lambda monitor=each.monitor: monitor.log(taken, *where))  # type: ignore[misc]
+            await each.log(taken, where)
 
     @property
     def is_finalized(self) -> bool:
