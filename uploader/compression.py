@@ -37,12 +37,19 @@ class Compressor(Protocol):
         """The rest of the output; nothing can be added after it."""
 
 
+class SyncingCompressor(Compressor, Protocol):
+    """One whose output can be had at any time."""
+
+    def sync(self) -> bytes:
+        """The rest of the output for what was added so far: some bytes more than without."""
+
+
 class _Stream(Protocol):
     """What `zlib` and `isal_zlib` have in common."""
 
     def compress(self, data: Chunk, /) -> bytes: ...
 
-    def flush(self) -> bytes: ...
+    def flush(self, mode: int = ..., /) -> bytes: ...
 
 
 class GzipReader(Protocol):
@@ -81,6 +88,10 @@ class GzipCompressor:
         """The output that is ready after this chunk, often none."""
         return self._stream.compress(chunk)
 
+    def sync(self) -> bytes:
+        """The rest of the output for what was added so far: some bytes more than without."""
+        return self._stream.flush(zlib.Z_SYNC_FLUSH)  # the number is the same for ISA-L
+
     def finish(self) -> bytes:
         """The rest of the output; nothing can be added after it."""
         return self._stream.flush()
@@ -92,6 +103,10 @@ class PlainCompressor:
     def add(self, chunk: Chunk) -> bytes:
         """The chunk as bytes of its own: a view would keep the whole record alive."""
         return bytes(chunk)
+
+    def sync(self) -> bytes:
+        """Nothing."""
+        return b""
 
     def finish(self) -> bytes:
         """Nothing."""
@@ -111,7 +126,7 @@ def gzip_level(compress: CompressOption) -> int | None:
     raise ConfigurationError("compress", f"{compress!r} is none of False, True and the gzip levels 0 to 9")
 
 
-def open_compressor(level: int | None) -> Compressor:
+def open_compressor(level: int | None) -> SyncingCompressor:
     """A compressor for one batch, at a level that `gzip_level` gave."""
     return PlainCompressor() if level is None else GzipCompressor(level)
 

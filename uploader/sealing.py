@@ -13,6 +13,8 @@ Rules:
 5. Hash and compressor get chunks of one size however the pieces were cut (but for a batch's last): compressed
    bytes would otherwise depend on the cuts. A chunk is also the most that one C call gets; both calls let the
    GIL go, and the one who makes them waits for it after each.
+6. Where whatever goes wrong may cost nothing, the open batch's lines can be had back at any time (`lines`): the
+   compressor gives out all it has after each chunk, and a chunk is let go only then.
 
 Nothing here knows threads, files or sockets.
 """
@@ -20,12 +22,14 @@ Nothing here knows threads, files or sockets.
 import hashlib
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from uploader.compression import Chunk, CompressOption, gzip_level, open_compressor
 from uploader.errors import ConfigurationError
 from uploader.limits import CHUNK_BYTES, DEFAULT_TARGET_BATCH_BYTES, MAX_BATCH_LINES, MAX_REQUEST_BYTES
 from uploader.models import Batch
+from uploader.unpacking import UnpackError, lines_of, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Sealer:
         compress: False, True (gzip level 1) or a gzip level.
         chunk_bytes: what hash and compressor get at once.
         max_lines: the most lines in one batch.
+        recoverable: whether `lines` is to work while lines are added: it costs some bytes a chunk, and no time.
 
     Raises:
         ConfigurationError: an option has a value that cannot be used.
@@ -70,6 +75,7 @@ class Sealer:
         compress: CompressOption = True,
         chunk_bytes: int = CHUNK_BYTES,
         max_lines: int = MAX_BATCH_LINES,
+        recoverable: bool = False,
     ) -> None:
         if not 0 < target_batch_bytes <= MAX_REQUEST_BYTES:
             raise ConfigurationError(
@@ -80,20 +86,22 @@ class Sealer:
         self._target_batch_bytes = target_batch_bytes
         self._max_lines = max_lines
         self._chunk_bytes = chunk_bytes
+        self._recoverable = recoverable
         self._level = gzip_level(compress)
         self._open()
 
     def _open(self) -> None:
+        self._hash, self._compressor = hashlib.sha256(), open_compressor(self._level)
         self.size = 0
         """The uncompressed bytes of the open batch."""
         self.num_lines = 0
         """The lines of the open batch."""
-        self._first_line_number = 0
+        self.first_line_number = 0
+        """The place of its first line in the lines' source, counted from 1."""
         self._lacks_lf = False
         self._waiting: deque[Chunk] = deque()
         self._waiting_size = 0
-        self._hash = hashlib.sha256()
-        self._compressor = open_compressor(self._level)
+        self._taken: list[Chunk] = []
         self._pieces: list[bytes] = []
         self._partial: list[bytes] = []
         self._partial_size = 0
@@ -113,7 +121,7 @@ class Sealer:
             line_number: the line's place in its source, counted from 1.
         """
         if not self.num_lines:
-            self._first_line_number = line_number
+            self.first_line_number = line_number
         elif self._lacks_lf:
             self._waiting.append(b"\n")
             self._waiting_size += 1
@@ -135,6 +143,11 @@ class Sealer:
             self._process_chunk()
             yield
 
+    def finish_work(self) -> None:
+        """Hash and compress all that waits."""
+        while self._waiting_size:
+            self._process_chunk()
+
     def seal(self) -> SealedBatch:
         """Close the open batch and open the next.
 
@@ -143,15 +156,14 @@ class Sealer:
         """
         if not self.num_lines:
             raise ValueError("there is nothing to seal: no line was added")
-        while self._waiting_size:
-            self._process_chunk()
+        self.finish_work()
         self._keep(self._compressor.finish())
         self._close_piece()
         sealed = SealedBatch(
             batch=Batch(
                 digest=self._hash.hexdigest(),
                 num_lines=self.num_lines,
-                first_line_number=self._first_line_number,
+                first_line_number=self.first_line_number,
                 size=self.size,
             ),
             pieces=tuple(self._pieces),
@@ -160,26 +172,50 @@ class Sealer:
         self._open()
         return sealed
 
-    def _process_chunk(self) -> None:
-        chunk = self._take_chunk()
-        self._hash.update(chunk)
-        self._keep(self._compressor.add(chunk))
+    def lines(self) -> list[list[bytes]]:
+        """The open batch's lines, each as its pieces, to be added elsewhere once something escaped from here.
 
-    def _take_chunk(self) -> Chunk:
-        """The next chunk of what waits, or all of it when it is less; a long piece is not copied."""
+        Raises:
+            ValueError: not all of them can be had back.
+        """
+        return list(lines_of(self._contents()))
+
+    def _contents(self) -> Iterator[bytes]:
+        """What was compressed, then what was not."""
+        rest = [*self._taken, *self._waiting]
+        left, hasher = self.size - sum(map(len, rest)), hashlib.sha256()
+        with suppress(UnpackError):  # it has no end yet
+            for chunk in unpacked([*self._pieces, *self._partial], compressed=self._level is not None):
+                whole = chunk[:left]  # of what is being compressed some may be there already
+                hasher.update(whole)
+                left -= len(whole)
+                yield whole
+        if left or hasher.digest() != self._hash.digest():
+            raise ValueError("what was compressed is not what was added")
+        yield from map(bytes, rest)
+
+    def _process_chunk(self) -> None:
+        self._take_chunk()
+        chunk = self._taken[0] if len(self._taken) == 1 else b"".join(self._taken)
+        self._keep(self._compressor.add(chunk))
+        if self._recoverable:
+            self._keep(self._compressor.sync())
+        self._hash.update(chunk)
+        self._taken.clear()
+
+    def _take_chunk(self) -> None:
+        """Take the next chunk of what waits, or all of it when it is less; a long piece is not copied."""
         missing = min(self._chunk_bytes, self._waiting_size)
-        self._waiting_size -= missing
-        waiting = self._waiting
-        parts: list[Chunk] = []
         while missing:
-            piece = waiting.popleft()
+            piece = self._waiting[0]
             if len(piece) > missing:
                 view = memoryview(piece)
-                waiting.appendleft(view[missing:])
-                piece = view[:missing]
+                piece, self._waiting[0] = view[:missing], view[missing:]
+                self._taken.append(piece)
+            else:
+                self._taken.append(self._waiting.popleft())
             missing -= len(piece)
-            parts.append(piece)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            self._waiting_size -= len(piece)
 
     def _keep(self, output: bytes) -> None:
         """Gather the compressor's output into pieces of nearly 256 KiB, and never more."""

@@ -144,3 +144,44 @@ def test_option_out_of_range_is_refused(option: Any, value: Any) -> None:
     with pytest.raises(ConfigurationError) as caught:
         Sealer(**{option: value})
     assert caught.value.option == option
+
+
+@given(
+    st.lists(st.lists(st.binary(min_size=1, max_size=40).map(bytes.hex), min_size=1, max_size=4), max_size=20),
+    st.integers(1, 300),
+    st.sampled_from([True, 6, False]),
+)
+def test_the_lines_of_a_recoverable_batch_can_be_had_back_at_any_time(
+    lines: list[list[str]], chunk_bytes: int, compress: Any
+) -> None:
+    sealer = Sealer(compress=compress, chunk_bytes=chunk_bytes, recoverable=True)
+    added: list[bytes] = []
+    for number, texts in enumerate(lines):
+        pieces = [text.encode() for text in texts] + [b"\n"]
+        added.append(b"".join(pieces))
+        sealer.add(pieces, len(added[-1]), number + 1)
+        assert list(map(b"".join, sealer.lines())) == added
+        for _ in sealer.work():
+            assert list(map(b"".join, sealer.lines())) == added
+    sealer.finish_work()
+    assert list(map(b"".join, sealer.lines())) == added
+    if added:
+        assert body(sealer.seal()) == b"".join(added)
+    assert sealer.lines() == []
+
+
+def test_lines_of_noise_and_of_nothing_new_can_be_had_back() -> None:
+    """What does not compress, and what compresses to next to nothing and stays in the compressor for long."""
+    sealer = Sealer(recoverable=True)
+    for line in (NOISE.replace(b"\n", b"") + b"\n", b"0" * 5_000_000 + b"\n"):
+        sealer.add([line], len(line), 1)
+        for _ in sealer.work():
+            pass
+    first, second = map(b"".join, sealer.lines())
+    assert (first[:-1], second) == (NOISE.replace(b"\n", b""), b"0" * 5_000_000 + b"\n")
+
+
+def test_to_be_recoverable_costs_some_bytes_for_each_chunk() -> None:
+    line = NOISE.hex().encode()
+    sizes = [seal([line], recoverable=recoverable).compressed_size for recoverable in (False, True)]
+    assert 0 < sizes[1] - sizes[0] < 20 * -(-len(line) // CHUNK_BYTES)

@@ -86,8 +86,10 @@ class Folder(Protocol):
     def set_aside(self, spooled: SpooledBatch, reason: str) -> None:
         """Move a batch to the rejected ones, with the reason; no sink waits for it any more."""
 
-    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
-        """Keep a record that never came into a batch, or what could be written of it, with the reason."""
+    def set_aside_line(
+        self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
+    ) -> None:
+        """Keep a record that never came into a batch, or what could be written of it, with the reason; or several."""
 
     def waiting(self) -> list[SpooledBatch]:
         """What is kept and not acknowledged by all, in order."""

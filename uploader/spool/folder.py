@@ -175,8 +175,10 @@ class DiskFolder:
             if found is not None:
                 self._shelf.set_aside(*found, reason)
 
-    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
-        """Keep a record that never came into a batch, or what could be written of it, with the reason.
+    def set_aside_line(
+        self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
+    ) -> None:
+        """Keep a record that never came into a batch, or what could be written of it, with the reason; or several.
 
         Raises:
             SpoolError: it cannot be kept.
@@ -184,7 +186,7 @@ class DiskFolder:
         self._check_open()
         with translated(self.path / REJECTED):
             self._room.check(self.used_bytes, 0)
-            self._shelf.set_aside_line(line_format, pieces, reason)
+            self._shelf.set_aside_line(line_format, pieces, reason, num_lines)
 
     def iter_waiting(self) -> Iterator[SpooledBatch]:
         """What is kept and not acknowledged by all, in order; each manifest is read only when it is come to."""

@@ -100,7 +100,9 @@ class MemoryFolder:
         with self._lock:
             self._let_go(spooled)
 
-    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
+    def set_aside_line(
+        self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
+    ) -> None:
         """Nothing: there is no place for rejected lines."""
 
     def waiting(self) -> list[SpooledBatch]:

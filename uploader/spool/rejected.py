@@ -14,7 +14,6 @@ from typing import Final
 from uploader.clock import get_clock
 from uploader.compression import open_compressor
 from uploader.limits import CHUNK_BYTES
-from uploader.models import LineFormat
 from uploader.spool import files, pairs
 from uploader.spool.manifest import Manifest
 from uploader.spool.names import REJECTED, BatchName, Role
@@ -84,9 +83,17 @@ def unknown(name: BatchName, run_id: str, size: int) -> Manifest:
 
 
 def set_aside_line(
-    folder: Path, run_id: str, seq: int, line_format: LineFormat, pieces: Iterator[bytes], reason: str
+    folder: Path, run_id: str, name: BatchName, pieces: Iterator[bytes], reason: str, num_lines: int = 1
 ) -> list[Path]:
     """Keep a record that never came into a batch, or what could be written of it; return the paths of its files.
+
+    Args:
+        folder: the run's folder.
+        run_id: the run.
+        name: of the files, but for the digest.
+        pieces: the record's bytes; or those of several, in lines.
+        reason: why it is set aside.
+        num_lines: how many there are.
 
     Raises:
         OSError: the folder does not take it; nothing is left of it.
@@ -107,23 +114,23 @@ def set_aside_line(
         yield compressor.finish()
 
     # The digest is known only when everything is written; until then the file has a name with another one.
-    partial = rejected / BatchName(seq, "0" * 64, line_format).file(Role.DATA_PART)
-    name = None
+    partial = rejected / name.file(Role.DATA_PART)
+    whole = None
     try:
         compressed_size = files.write_file(partial, compressed())
-        name = BatchName(seq, hasher.hexdigest(), line_format)
-        manifest = replace(unknown(name, run_id, compressed_size), num_lines=1, size=size, reason=reason)
+        whole = replace(name, digest=hasher.hexdigest())
+        manifest = replace(unknown(whole, run_id, compressed_size), num_lines=num_lines, size=size, reason=reason)
         manifest = replace(manifest, xxh3_128=pairs.hash_of(partial), set_aside_at=manifest.created_at)
-        files.write_file(rejected / name.file(Role.MANIFEST_PART), [manifest.encode()])
-        files.move(partial, rejected / name.file(Role.DATA))
-        pairs.commit(rejected, name)
+        files.write_file(rejected / whole.file(Role.MANIFEST_PART), [manifest.encode()])
+        files.move(partial, rejected / whole.file(Role.DATA))
+        pairs.commit(rejected, whole)
     except BaseException:
         with suppress(OSError):
             files.remove(partial)
-            if name is not None:
-                pairs.unstage(rejected, name)
+            if whole is not None:
+                pairs.unstage(rejected, whole)
         raise
-    return [rejected / name.file(role) for role in (Role.DATA, Role.MANIFEST)]
+    return [rejected / whole.file(role) for role in (Role.DATA, Role.MANIFEST)]
 
 
 def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:

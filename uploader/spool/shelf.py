@@ -143,10 +143,10 @@ class Shelf:
         self.index.note_problem(problem)
         return problem
 
-    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
-        """Keep a record that never came into a batch."""
-        seq = self.index.next_seq()
-        self.index.note_unsynced(rejected.set_aside_line(self.path, self.run_id, seq, line_format, pieces, reason))
+    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, num_lines: int = 1) -> None:
+        """Keep a record that never came into a batch, or several."""
+        name = BatchName(self.index.next_seq(), "0" * 64, line_format)
+        self.index.note_unsynced(rejected.set_aside_line(self.path, self.run_id, name, pieces, reason, num_lines))
 
     def sync(self) -> None:
         """Return once every file that is here, and the names of all, would survive a loss of power."""

@@ -96,10 +96,12 @@ class Keeper:
         self._stopped = True
         self._room.set()
 
-    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
-        """Keep what there is of a record that never came into a batch."""
+    def set_aside_line(
+        self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
+    ) -> None:
+        """Keep what there is of a record that never came into a batch, or of several."""
         try:
-            (self.disk or self._memory).set_aside_line(line_format, pieces, reason)
+            (self.disk or self._memory).set_aside_line(line_format, pieces, reason, num_lines=num_lines)
         except SpoolError as error:
             logger.warning("A record that was set aside could not be kept: %s", error)
 

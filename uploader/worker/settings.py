@@ -28,7 +28,7 @@ def default_max_queued_bytes() -> int:
 
 
 def _sealer() -> Sealer:
-    return Sealer(chunk_bytes=WORKER_CHUNK_BYTES)
+    return Sealer(chunk_bytes=WORKER_CHUNK_BYTES, recoverable=True)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from uploader.spool import pairs
 from uploader.spool.batches import Destination, Folder, SpooledBatch
 from uploader.spool.folder import DiskFolder
 from uploader.spool.room import SpoolLimits
+from uploader.spool.scan import scan
 
 EPISODE = LineFormat.EPISODE
 NO_LIMITS = SpoolLimits(10**12, 0)
@@ -242,6 +243,14 @@ def test_a_line_set_aside(tmp_path: Path, pieces: Iterator[bytes], kept: bytes) 
     assert folder.waiting()[0].seq == 2
     folder.close()
     assert (tmp_path / "run" / "rejected").is_dir()
+
+
+def test_several_lines_set_aside_together(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    folder.set_aside_line(EPISODE, iter([b"1\n2\n"]), "a thread failed", num_lines=2)
+    folder.close()
+    (report,) = scan(tmp_path)
+    assert (report.rejected.batches, report.rejected.records) == (1, 2)
 
 
 def test_a_rejected_number_is_not_given_again(tmp_path: Path) -> None:

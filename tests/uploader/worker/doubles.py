@@ -30,6 +30,7 @@ class FakeFolder:
         self.kept: dict[int, tuple[SpooledBatch, SealedBatch]] = {}
         self.all: list[SpooledBatch] = []
         self.lines: list[tuple[LineFormat, bytes, str]] = []
+        self.num_lines = 0
         self.trouble: list[Exception] = []
         self.syncs = 0
         self.synced = 0
@@ -73,8 +74,11 @@ class FakeFolder:
     def set_aside(self, spooled: SpooledBatch, reason: str) -> None:
         self.kept.pop(spooled.seq, None)
 
-    def set_aside_line(self, line_format: LineFormat, pieces: Iterator[bytes], reason: str) -> None:
+    def set_aside_line(
+        self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
+    ) -> None:
         self.lines.append((line_format, b"".join(pieces), reason))
+        self.num_lines += num_lines
 
     def waiting(self) -> list[SpooledBatch]:
         return [spooled for spooled, _ in self.kept.values()]

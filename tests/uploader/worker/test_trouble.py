@@ -73,6 +73,9 @@ def test_what_escapes_the_encoder_restarts_it_and_sets_the_record_aside(error: B
 class FailingSealer(Sealer):
     """Fails on one line, once it has taken it."""
 
+    def __init__(self) -> None:
+        super().__init__(recoverable=True)
+
     def add(self, pieces: Any, size: int, line_number: int) -> bool:
         added = super().add(pieces, size, line_number)
         if pieces[0] == b"bad":
@@ -80,14 +83,15 @@ class FailingSealer(Sealer):
         return added
 
 
-def test_what_escapes_the_compressor_restarts_it_and_is_counted() -> None:
+def test_what_escapes_the_compressor_restarts_it_and_sets_the_record_aside() -> None:
     bench = Bench(deal=hold, new_sealer=FailingSealer)
     bench.worker.submit([b"1", b"bad", b"2"])
     bench.worker.submit([b"t"], LineFormat.TRACE)
     assert bench.worker.flush(TIMEOUT_S)
-    assert bench.counts == Counts(submitted=4, spooled=2, rejected=2, rejected_reasons={ESCAPED: 2})
-    assert (lines_of(bench), lines_of(bench, LineFormat.TRACE)) == ([b"2"], [b"t"])
-    assert bench.worker.stats.restarts == 1
+    assert bench.counts == Counts(submitted=4, spooled=3, rejected=1, rejected_reasons={ESCAPED: 1})
+    assert (lines_of(bench), lines_of(bench, LineFormat.TRACE)) == ([b"1", b"2"], [b"t"])
+    assert bench.disk.lines == [(LineFormat.EPISODE, b"bad\n", "MemoryError: ")]
+    assert bench.worker.stats.restarts == 2
 
 
 def test_an_offer_that_fails_leaves_the_batch_on_disk() -> None:
