@@ -7,6 +7,9 @@
 /* The texts of flags, a comma after each. */
 static const char TRUES[8] = "true,", FALSES[8] = "false,";
 
+/* Values that get their room together: the most that they may take, which is some times what they mostly do. */
+enum { SPAN = 512 };
+
 int columns_prepare(void) { return PyArray_ImportNumPyAPI(); }
 
 static int element_bytes(PyArrayObject *array) { return (int)PyArray_ITEMSIZE(array); }
@@ -30,11 +33,17 @@ int is_column(PyObject *value, int kind) {
 
 Py_ssize_t column_length(PyObject *column) { return PyArray_DIM((PyArrayObject *)column, 0); }
 
+/* Some neighbours of a column. */
+typedef struct {
+    const char *item;
+    npy_intp stride, length;
+} Span;
+
 /* Each element in turn; what is between the two macros has it as `value`, of the type it has in memory. */
 #define EACH(type, body)                                                                                               \
-    for (npy_intp left = length; left > 0; left--, item += stride) {                                                   \
+    for (; span.length > 0; span.length--, span.item += span.stride) {                                                 \
         type value;                                                                                                    \
-        memcpy(&value, item, sizeof value);                                                                            \
+        memcpy(&value, span.item, sizeof value);                                                                       \
         body                                                                                                           \
     }                                                                                                                  \
     break;
@@ -45,9 +54,7 @@ Py_ssize_t column_length(PyObject *column) { return PyArray_DIM((PyArrayObject *
         *at++ = ',';                                                                                                   \
     })
 
-static char *put_ints(char *at, PyArrayObject *array) {
-    const char *item = PyArray_BYTES(array);
-    npy_intp length = PyArray_DIM(array, 0), stride = PyArray_STRIDE(array, 0);
+static char *put_ints(char *at, PyArrayObject *array, Span span) {
     if (PyArray_DESCR(array)->kind == 'i') {
         switch (element_bytes(array)) {
         case 1: EACH_INT(int8_t, put_signed)
@@ -66,28 +73,24 @@ static char *put_ints(char *at, PyArrayObject *array) {
     return at;
 }
 
-static char *put_bools(char *at, PyArrayObject *array) {
-    const char *item = PyArray_BYTES(array);
-    npy_intp stride = PyArray_STRIDE(array, 0);
-    for (npy_intp left = PyArray_DIM(array, 0); left > 0; left--, item += stride) {
-        memcpy(at, *item ? TRUES : FALSES, 8);
-        at += *item ? 5 : 6;
+static char *put_bools(char *at, Span span) {
+    for (; span.length > 0; span.length--, span.item += span.stride) {
+        memcpy(at, *span.item ? TRUES : FALSES, 8);
+        at += *span.item ? 5 : 6;
     }
     return at;
 }
 
 #define EACH_FLOAT(type)                                                                                               \
     EACH(type, {                                                                                                       \
-        at = put_rounded(at, (double)value);                                                                             \
+        at = put_rounded(at, (double)value);                                                                           \
         if (at == NULL) {                                                                                              \
             return NULL;                                                                                               \
         }                                                                                                              \
         *at++ = ',';                                                                                                   \
     })
 
-static char *put_floats(char *at, PyArrayObject *array) {
-    const char *item = PyArray_BYTES(array);
-    npy_intp length = PyArray_DIM(array, 0), stride = PyArray_STRIDE(array, 0);
+static char *put_floats(char *at, PyArrayObject *array, Span span) {
     switch (element_bytes(array)) {
     case 4: EACH_FLOAT(float)
     default: EACH_FLOAT(double)
@@ -95,39 +98,36 @@ static char *put_floats(char *at, PyArrayObject *array) {
     return at;
 }
 
-/* The most that one value takes with its comma. */
-static npy_intp most_bytes(PyArrayObject *array, int kind) {
+/* The values of a span, a comma after each; NULL where a float is too large for this code. */
+static char *put_span(char *at, PyArrayObject *array, int kind, Span span) {
     switch (kind) {
-    case INTS: return 3 * element_bytes(array) + 2 > 21 ? 21 : 3 * element_bytes(array) + 2;
-    case BOOLS: return 6;
-    default: return 19; /* a sign, 15 digits, a zero before the point, the point and a comma */
+    case INTS: return put_ints(at, array, span);
+    case BOOLS: return put_bools(at, span);
+    default: return put_floats(at, array, span);
     }
 }
 
 /* The column's values, commas between them; UNKNOWN where a float is too large for this code. */
 int write_column(Out *out, PyObject *column, int kind) {
     PyArrayObject *array = (PyArrayObject *)column;
-    npy_intp length = PyArray_DIM(array, 0);
-    if (length == 0) {
-        return WRITTEN;
-    }
-    const npy_intp each = most_bytes(array, kind);
-    if (length > (PY_SSIZE_T_MAX - 2 * NUMBER_BYTES) / each - out->size) {
+    const npy_intp length = PyArray_DIM(array, 0), stride = PyArray_STRIDE(array, 0);
+    const Py_ssize_t start = out->size;
+    if (length > PY_SSIZE_T_MAX / NUMBER_BYTES) {
         PyErr_NoMemory();
         return FAILED;
     }
-    if (out_reserve(out, each * length + NUMBER_BYTES) < 0) {
-        return FAILED;
+    for (npy_intp index = 0; index < length; index += SPAN) {
+        Span span = {PyArray_BYTES(array) + index * stride, stride, length - index < SPAN ? length - index : SPAN};
+        if (out_reserve(out, NUMBER_BYTES * SPAN) < 0) {
+            return FAILED;
+        }
+        char *end = put_span(out_end(out), array, kind, span);
+        if (end == NULL) {
+            out->size = start;
+            return UNKNOWN;
+        }
+        out->size = end - out->start;
     }
-    char *start = out_end(out), *end;
-    switch (kind) {
-    case INTS: end = put_ints(start, array); break;
-    case BOOLS: end = put_bools(start, array); break;
-    default: end = put_floats(start, array); break;
-    }
-    if (end == NULL) {
-        return UNKNOWN;
-    }
-    out->size += end - start - 1; /* without the last comma */
+    out->size -= out->size > start; /* without the last comma */
     return WRITTEN;
 }

@@ -49,11 +49,24 @@ static int write_field(Writing *writing, Node *node, Field *field, PyObject *val
     return written == WRITTEN && writing->cost > writing->most ? UNKNOWN : written;
 }
 
+/* Whether the columns alone are too much for one call, which is found out before anything is written. */
+static int has_long_columns(Writing *writing, Node *node, PyObject *values) {
+    PyObject *value;
+    Py_ssize_t position = 0, index = 0, cost = writing->cost;
+    while (PyDict_Next(values, &position, NULL, &value)) {
+        Node *inner = (Node *)node->fields[index++].node;
+        if ((PyObject *)inner != Py_None && inner->kind == COLUMN) {
+            cost += column_cost(writing, value, inner->number);
+        }
+    }
+    return cost > writing->most;
+}
+
 /* An instance has exactly the declared fields, in their order; any other is for the plain way. */
 static int write_fields(Writing *writing, Node *node, PyObject *values) {
     PyObject *name, *value;
     Py_ssize_t position = 0, index = 0;
-    if (PyDict_GET_SIZE(values) != node->num_fields) {
+    if (PyDict_GET_SIZE(values) != node->num_fields || has_long_columns(writing, node, values)) {
         return UNKNOWN;
     }
     while (PyDict_Next(values, &position, &name, &value)) {

@@ -14,7 +14,10 @@ PyObject *node_choice(PyObject *module, PyObject *args);
 PyObject *node_model(PyObject *module, PyObject *args);
 
 /* Where rows and columns begin; they grow. */
-enum { ROW_BYTES = 48 * 1024, COLUMN_BYTES = 4096 };
+enum { ROW_BYTES = 48 * 1024, MOST_ROW_BYTES = 1024 * 1024, COLUMN_BYTES = 16 * 1024 };
+
+/* Rows are mostly as long as the one before. */
+static Py_ssize_t usual_bytes = ROW_BYTES;
 
 static int write_entry(Writing *writing, Node *node, PyObject *keys, PyObject *items, Py_ssize_t index) {
     PyObject *item = Py_NewRef(PyList_GET_ITEM(items, index));
@@ -42,7 +45,7 @@ static PyObject *write_row(PyObject *module, PyObject *args) {
         return NULL;
     }
     Writing writing = {.lengths = lengths, .dumps = dumps, .text_of = text_of, .is_four = is_four};
-    if (out_open(&writing.out, ROW_BYTES) < 0) {
+    if (out_open(&writing.out, usual_bytes) < 0) {
         return NULL;
     }
     Py_ssize_t index = start, end = 0;
@@ -64,6 +67,7 @@ static PyObject *write_row(PyObject *module, PyObject *args) {
         index++;
     }
     writing.out.size = end;
+    usual_bytes = end < ROW_BYTES ? ROW_BYTES : end < MOST_ROW_BYTES ? end + ROW_BYTES / 2 : MOST_ROW_BYTES;
     PyObject *text = out_take(&writing.out);
     return text == NULL ? NULL : Py_BuildValue("Nn", text, index);
 }

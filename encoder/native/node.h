@@ -48,6 +48,7 @@ int write_model(Writing *writing, Node *node, PyObject *model);
 int write_key(Writing *writing, PyObject *key);
 int write_anything(Writing *writing, PyObject *value);
 int write_scalar(Writing *writing, PyObject *value);
+Py_ssize_t column_cost(Writing *writing, PyObject *column, int kind);
 int write_whole_column(Writing *writing, PyObject *column, int kind);
 int are_floats(PyObject *list, Py_ssize_t length);
 int write_floats(Writing *writing, PyObject *list);
@@ -68,8 +69,6 @@ enum {
 
 /* Characters of a text that is written by one call, as TEXT_SLICE in writers/base.py. */
 enum { MOST_CHARACTERS = 16 * 1024 };
-/* Values of a column that is written by one call, as SMALL_COLUMN in writers/columns.py. */
-enum { MOST_VALUES = 8192 };
 /* Items of a container that is written by one call. */
 enum { MOST_ITEMS = 4096 };
 /* Containers inside each other, of what no type bounds; as in writers/weights.py. */

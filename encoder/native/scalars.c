@@ -95,16 +95,24 @@ int write_floats(Writing *writing, PyObject *list) {
     return write_given(writing, PyObject_CallOneArg(writing->dumps, list));
 }
 
+/* What it costs to write a column; nothing where it is none. */
+Py_ssize_t column_cost(Writing *writing, PyObject *column, int kind) {
+    static const int costs[] = {COST_OF_INTS, COST_OF_BOOLS, COST_OF_FLOATS};
+    if (!is_column(column, kind)) {
+        return 0;
+    }
+    return (kind == FLOATS && !writing->is_four ? COST_OF_FLOAT : costs[kind]) * column_length(column);
+}
+
 int write_whole_column(Writing *writing, PyObject *column, int kind) {
-    if (!is_column(column, kind) || column_length(column) > MOST_VALUES) {
+    if (!is_column(column, kind)) {
         return UNKNOWN;
     }
     const int is_other = kind == FLOATS && !writing->is_four;
     if (kind == FLOATS && writing->text_of == Py_None) {
         return UNKNOWN;
     }
-    static const int costs[] = {COST_OF_INTS, COST_OF_BOOLS, COST_OF_FLOATS};
-    writing->cost += (is_other ? COST_OF_FLOAT : costs[kind]) * column_length(column);
+    writing->cost += column_cost(writing, column, kind);
     if (writing->cost > writing->most) {
         return UNKNOWN;
     }

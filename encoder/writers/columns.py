@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # Values of a column that go out with their neighbours; a longer column has steps of its own.
 SMALL_COLUMN: Final = 8192
 
+# The same where the compiled part writes columns: to hand a long text on to orjson would be to copy it twice.
+SMALL_NATIVE_COLUMN: Final = 1024
+
 # What a value weighs, five nanoseconds a unit. Measured: ids take 2 to 8, flags 0.1 in runs and 1 to 4 in no order,
 # floats 4 to 10 by the table and 25 beyond it.
 COLUMN_WEIGHTS: Final = {ColumnKind.INTS: 2, ColumnKind.BOOLS: 1, ColumnKind.FLOATS: 4}
@@ -49,7 +52,7 @@ class ColumnWriter(Writer):
         if self.kind is ColumnKind.FLOATS and not run.block.takes_floats:
             return UNKNOWN
         length = len(value)
-        if length > self._most:
+        if length > self._most or (run.is_native and length > SMALL_NATIVE_COLUMN):
             return HEAVY
         run.weight += COLUMN_WEIGHTS[self.kind] * length
         return [orjson.Fragment(run.block.text(self.kind, value))]  # a list, which orjson counts as a container

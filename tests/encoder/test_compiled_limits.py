@@ -22,7 +22,7 @@ class Sparse(BaseModel):
 
 
 def written(node: Any, items: list[Any], row_cost: int, item_cost: int, text_of: Any = None) -> tuple[bytes, int]:
-    arguments = (row_cost, item_cost, {}, orjson.dumps, text_of, text_of is None)
+    arguments: Any = (row_cost, item_cost, {}, orjson.dumps, text_of, text_of is None)
     return native.write_row(node, items, None, 0, len(items), *arguments)
 
 
