@@ -117,7 +117,7 @@ def test_an_outage_of_a_store_is_felt_by_no_other_sink(s3: S3, tmp_path: Path) -
         assert worker.stats.counts.stored == 0
         assert names_in(files_in(tmp_path / "out")) == expected("outage")
         proxy.accept()
-        report = worker.close(timeout_s=60)
+        report = worker.close(timeout_s=120)
     assert report.is_complete
     assert names_in(s3.objects(bucket)) == expected("outage")
 
