@@ -75,7 +75,15 @@ enum { MOST_ITEMS = 4096 };
 enum { MOST_LEVELS = 32 };
 
 static inline int is_text(PyObject *value) {
-    return PyUnicode_CheckExact(value) && PyUnicode_GET_LENGTH(value) <= MOST_CHARACTERS;
+    if (!PyUnicode_CheckExact(value)) {
+        return 0;
+    }
+#if PY_VERSION_HEX < 0x030C0000
+    if (!PyUnicode_IS_READY(value)) {
+        return 0; /* made the old way, by an extension */
+    }
+#endif
+    return PyUnicode_GET_LENGTH(value) <= MOST_CHARACTERS;
 }
 
 /* What is an answer of Python code that failed: UNKNOWN, as the plain way will meet it again, unless it must go on. */

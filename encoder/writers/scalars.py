@@ -1,7 +1,7 @@
 """Numbers, truth values and text: written by orjson as they are, where their type is exactly the declared one."""
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from encoder.compiled import native
 from encoder.writers.base import HEAVY, SCALAR_WEIGHT, TEXT_SLICE, UNKNOWN, Run, Steps, Variant, Writer
@@ -9,6 +9,9 @@ from encoder.writers.calls import dumps
 
 if TYPE_CHECKING:
     from encoder._native import Node
+
+
+_LITERALS: Final = frozenset({str, int, bool})
 
 
 class ScalarWriter(Writer):
@@ -42,12 +45,20 @@ class LiteralWriter(Writer):
         # All of them, where all are texts.
         texts = [value for value in expected if type(value) is str]
         self.texts = frozenset(texts) if len(texts) == len(expected) else None
-        self._expected = frozenset((type(value), value) for value in expected if type(value) in (str, int, bool))
+        self._expected = frozenset((type(value), value) for value in expected if type(value) in _LITERALS)
+
+    def _is_expected(self, value: Any) -> bool:
+        """Whether a value is one of the declared ones."""
+        kind = type(value)
+        return kind in _LITERALS and (kind, value) in self._expected
+
+    def inside(self, value: Any) -> Iterable[tuple[Writer, Any]] | None:
+        """Nothing; None for a text or number that is not declared, which pydantic minds in a union."""
+        return None if type(value) in _LITERALS and not self._is_expected(value) else ()
 
     def simple(self, value: Any, run: Run) -> Any:
         """The value itself, where it is one of the declared ones."""
-        kind = type(value)
-        if (kind is str or kind is int or kind is bool) and (kind, value) in self._expected:
+        if self._is_expected(value):
             run.weight += SCALAR_WEIGHT
             return value
         return UNKNOWN

@@ -127,3 +127,21 @@ def test_an_exclude_if_that_says_neither_true_nor_false(
 def test_lists_of_nothing() -> None:
     assert_many_same(list[int], [])
     assert_many_same(dict[str, int], {})
+
+
+class Chosen(BaseModel):
+    kind: Literal["chosen"] = "chosen"
+    word: Literal["a", "b"] | None = None
+    number: Literal[1, "c"] = 1
+
+
+class Other(BaseModel):
+    kind: Literal["other"] = "other"
+
+
+@pytest.mark.parametrize("values", [{"word": "zz"}, {"word": "a"}, {"number": "zz"}, {"number": 2}, {"number": "c"}])
+def test_texts_that_are_not_declared_within_a_tagged_union(values: dict[str, Any]) -> None:
+    union = Annotated[Chosen | Other, Field(discriminator="kind")]
+    assert_many_same(union, Chosen(), Chosen.model_construct(**values), Other())
+    holder = create_model("Holder", item=(union, ...))
+    assert_same(holder.model_construct(item=Chosen.model_construct(**values)))
