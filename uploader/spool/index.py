@@ -42,7 +42,7 @@ class Index:
         self._entries: dict[str, Entry] = {}
         self._last_seq = last_seq
         self._unsynced: dict[Path, None] = {}
-        self._problems: list[SpoolError] = []
+        self._problems: dict[str, SpoolError] = {}
         self.used_bytes = 0
 
     def next_seq(self) -> int:
@@ -91,9 +91,9 @@ class Index:
             return paths
 
     def note_problem(self, problem: SpoolError) -> None:
-        """Something to be reported."""
+        """Something to be reported, once until it is taken: a disk may fail in the same way for hours."""
         with self._lock:
-            self._problems.append(problem)
+            self._problems.setdefault(str(problem), problem)
 
     @property
     def has_problems(self) -> bool:
@@ -103,5 +103,5 @@ class Index:
     def take_problems(self) -> list[SpoolError]:
         """What is to be reported and was not taken before."""
         with self._lock:
-            problems, self._problems = self._problems, []
+            problems, self._problems = list(self._problems.values()), {}
             return problems

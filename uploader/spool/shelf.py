@@ -212,4 +212,5 @@ class Shelf:
             for step in steps:
                 step()
         except OSError as error:
-            self.index.note_problem(SpoolError(str(self.path), f"{error.strerror or error} ({error.filename})"))
+            where = f" ({error.filename})" if error.filename else ""
+            self.index.note_problem(SpoolError(str(self.path), f"{error.strerror or error}{where}"))

@@ -8,7 +8,7 @@ PERIOD_S: Final = 60.0
 """How long after a warning the next of its kind comes."""
 
 
-_PLURALS: Final = {"record": "records", "batch": "batches"}
+_PLURALS: Final = {"record": "records", "batch": "batches", "problem": "problems"}
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Complaints:
         self._kinds: dict[str, _Kind] = {}
 
     def note(self, kind: str, count: int, text: str, now_s: float, noun: str = "record") -> str | None:
-        """Something happened to so many records, or batches: what to say at once, if anything."""
+        """Something happened to so many records, batches, or at all: what to say at once, if anything."""
         known = self._kinds.get(kind)
         if known is None:
             self._kinds[kind] = _Kind(now_s, noun)

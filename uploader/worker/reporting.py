@@ -11,6 +11,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final, TypeAlias
 
+from uploader.errors import DamagedBatchError
 from uploader.worker.complaints import Complaints
 from uploader.worker.events import Dropped, Rejected, Resumed, SinkStopped, SpoolDamaged, SpoolUnavailable, WorkerEvent
 from uploader.worker.supervision import Supervised
@@ -106,8 +107,10 @@ class Reporting:
                 self._warn(f"reject {reason}", records, f"set aside: {error}")
             case SpoolUnavailable(error):
                 self._warn("spool", 1, f"kept in memory, as the spool cannot be written: {error}", "batch")
-            case SpoolDamaged(error):
+            case SpoolDamaged(DamagedBatchError() as error):
                 logger.warning("The spool: %s", error)
+            case SpoolDamaged(error):
+                self._warn(f"spool {error}", 1, f"of the spool: {error}", "problem")
             case Resumed(run_id, batches, records):
                 logger.info("Run %s left %d batches of %d records, which are sent", run_id, batches, records)
             case SinkStopped(sink, error):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.uploader.spool.disks import FullDisk, make_read_only
 from tests.uploader.spool.support import FILES, TRACES, content, forked, seal
 from uploader.dividing import divide
 from uploader.errors import SpoolError, SpoolFullError
@@ -32,22 +33,6 @@ def opened(root: Path, run_id: str = "run") -> DiskFolder:
 
 def names(path: Path) -> list[str]:
     return sorted(file.name for file in path.rglob("*") if file.is_file() and file.name != "lock")
-
-
-class FullDisk:
-    """Takes a number of bytes, the last of them in a short write, and then says that it has no room."""
-
-    def __init__(self, room: int, number: int = errno.ENOSPC) -> None:
-        self.room = room
-        self.number = number
-        self._write = os.write
-
-    def write(self, descriptor: int, piece: bytes) -> int:
-        if self.room <= 0:
-            raise OSError(self.number, os.strerror(self.number))
-        written = self._write(descriptor, piece[: self.room])
-        self.room -= written
-        return written
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -132,29 +117,9 @@ def test_a_line_that_has_no_room_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     folder.close()
 
 
-READ_ONLY = ("mkdir", "replace", "unlink", "rmdir")
-
-
 @pytest.fixture
 def read_only(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Makes the disk read-only; a folder's permissions would not stop the super-user."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    open_ = os.open
-
-    def open_to_read(path: Path, flags: int, mode: int = 0o777) -> int:
-        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
-            refuse()
-        return open_(path, flags, mode)
-
-    def make() -> None:
-        for name in READ_ONLY:
-            monkeypatch.setattr(os, name, refuse)
-        monkeypatch.setattr(os, "open", open_to_read)
-
-    return make
+    return lambda: make_read_only(monkeypatch)
 
 
 def test_a_read_only_disk(tmp_path: Path, read_only: Callable[[], None]) -> None:

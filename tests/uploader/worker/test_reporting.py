@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.uploader.worker.doubles import TIMEOUT_S, until
+from uploader.errors import DamagedBatchError, SpoolError
 from uploader.worker import reporting
-from uploader.worker.events import Dropped, Rejected, SinkStopped, SpoolUnavailable
+from uploader.worker.events import Dropped, Rejected, SinkStopped, SpoolDamaged, SpoolUnavailable
 from uploader.worker.reporting import Reporting
 
 
@@ -62,6 +63,22 @@ def test_each_kind_has_its_words(caplog: pytest.LogCaptureFixture) -> None:
         "1 batch kept in memory, as the spool cannot be written: read-only": logging.WARNING,
         "The sink traces is stopped, nothing more is sent to it: 401": logging.ERROR,
     }
+
+
+def test_what_a_disk_does_wrong_again_and_again_is_said_in_sum_but_damage_each_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reports = started()
+    for number in range(2):
+        reports.tell(SpoolDamaged(SpoolError("run", "read-only")))
+        reports.tell(SpoolDamaged(DamagedBatchError(f"batch {number}", "cut", 3)))
+    reports.end(TIMEOUT_S)
+    assert [record.getMessage() for record in caplog.records] == [
+        "1 problem of the spool: run: read-only",
+        "The spool: batch 0: cut",
+        "The spool: batch 1: cut",
+        "1 more problem of the spool: run: read-only",
+    ]
 
 
 def test_a_hook_that_fails_is_logged_once_and_called_again(caplog: pytest.LogCaptureFixture) -> None:
