@@ -6,12 +6,8 @@ from typing import Unpack
 from pydantic import BaseModel
 
 from encoder.arguments import DumpArguments
-from encoder.assembly import Assembly
-from encoder.gaps import watched
-from encoder.loop_turns import loop_turn
-from encoder.pacer import Pacer, thread_pacer
+from encoder.pumps import pieces, pieces_on_loop, whole
 from encoder.splicer import splice, splice_into
-from encoder.turns import TURNS
 
 
 def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
@@ -31,17 +27,7 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     Raises:
         EncodeError: a value cannot be written; its `path` says which.
     """
-    pacer = thread_pacer()
-    assembly = Assembly()
-    with TURNS.turn() as turn:
-        for _ in watched(assembly.over(splice_into(assembly.parts, model, dict(dump_arguments)))):
-            if pacer.pause_if_due():
-                turn.let_others()
-    whole = assembly.result()
-    for _ in watched(assembly.let_go()):
-        pacer.pause_if_due()
-    pacer.leave()
-    return whole
+    return whole(lambda out: splice_into(out, model, dict(dump_arguments)))
 
 
 def iter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> Iterator[bytes]:
@@ -59,10 +45,10 @@ def iter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> Iter
     Raises:
         EncodeError: a value cannot be written; its `path` says which. Pieces before it have been yielded.
     """
-    return _pieces(watched(splice(model, dict(dump_arguments))))
+    return pieces(splice(model, dict(dump_arguments)))
 
 
-async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> AsyncIterator[bytes]:
+def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> AsyncIterator[bytes]:
     """Encode a model to JSON piece by piece on the event loop, giving way to it every millisecond.
 
     Args:
@@ -75,34 +61,4 @@ async def aiter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) 
     Raises:
         EncodeError: a value cannot be written; its `path` says which. Pieces before it have been yielded.
     """
-    steps = watched(splice(model, dict(dump_arguments)))
-    while piece := await _next_piece_on_loop(steps):
-        yield piece
-
-
-async def _next_piece_on_loop(steps: Iterator[bytes]) -> bytes:
-    """The next piece that is not empty; an empty one at the end."""
-    async with loop_turn() as turn:
-        for piece in steps:
-            await turn.pause_if_due()
-            if piece:
-                return piece
-    return b""
-
-
-def _pieces(steps: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces of some steps; the turn is not kept while whoever asked for a piece works on it."""
-    pacer = Pacer()
-    while piece := _next_piece(steps, pacer):
-        yield piece
-
-
-def _next_piece(steps: Iterator[bytes], pacer: Pacer) -> bytes:
-    """The next piece that is not empty; an empty one at the end."""
-    with TURNS.turn() as turn:
-        for piece in steps:
-            if pacer.pause_if_due():
-                turn.let_others()
-            if piece:
-                return piece
-    return b""
+    return pieces_on_loop(splice(model, dict(dump_arguments)))

@@ -73,7 +73,21 @@ def _steps(model: BaseModel, arguments: dict[str, Any], run: Run) -> Iterator[No
     """Write the model; what is yielded is a good moment to give way."""
     if not is_model(model):
         raise EncodeError("$", f"an instance of a pydantic model is needed, not {type(model).__name__}")
-    stack: list[tuple[tuple[Label, ...], Steps]] = [((), _begin(model, arguments, run))]
+    yield from drive(_begin(model, arguments, run))
+
+
+def drive(steps: Steps, labels: tuple[Label, ...] = (), first: int = 0) -> Iterator[None]:
+    """Run steps, and the inner ones that they ask for; what is yielded is a good moment to give way.
+
+    Args:
+        steps: what writes a value.
+        labels: where the value stands in the record.
+        first: the index in the record of a list's first item, where `steps` write a part of it.
+
+    Raises:
+        EncodeError: a value cannot be written.
+    """
+    stack: list[tuple[tuple[Label, ...], Steps]] = [((), steps)]
     while stack:
         try:
             inner = next(stack[-1][1])
@@ -81,7 +95,8 @@ def _steps(model: BaseModel, arguments: dict[str, Any], run: Run) -> Iterator[No
             stack.pop()
             continue
         except Exception as error:  # noqa: BLE001 - a serializer of the user's may raise anything
-            raise _failure(error, [label for labels, _ in stack for label in labels]) from _cause(error)
+            inside = tuple(label for above, _ in stack for label in above)
+            raise _failure(error, labels, inside, first) from _cause(error)
         if inner is not None:
             label, steps = inner
             stack.append(((label,), steps))
@@ -98,7 +113,7 @@ def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
             return
         steps = plan.steps(model, run, include, exclude, 0)
     if steps is None:
-        steps = write_tree(_dump_whole(model, arguments), run, 0)
+        steps = write_tree(dump_whole(model, arguments), run, 0)
     yield from steps
 
 
@@ -113,7 +128,12 @@ def _write_small(plan: ModelWriter, model: BaseModel, run: Run) -> bool:
     return True
 
 
-def _dump_whole(model: BaseModel, arguments: dict[str, Any]) -> Any:
+def dump_whole(model: BaseModel, arguments: dict[str, Any]) -> Any:
+    """What pydantic makes of a model at once.
+
+    Raises:
+        Unwritable: it cannot; its cause says why.
+    """
     try:
         return model.model_dump(mode="json", **arguments)
     except Exception as error:  # a serializer of the user's may raise anything
@@ -125,10 +145,12 @@ def _dump_whole(model: BaseModel, arguments: dict[str, Any]) -> Any:
         raise Unwritable(()) from error
 
 
-def _failure(error: Exception, labels: list[Label]) -> EncodeError:
-    tail = error.tail if isinstance(error, Unwritable) else ()
+def _failure(error: Exception, labels: tuple[Label, ...], inside: tuple[Label, ...], first: int) -> EncodeError:
+    tail = inside + (error.tail if isinstance(error, Unwritable) else ())
+    if tail and isinstance(tail[0], int):
+        tail = (tail[0] + first, *tail[1:])
     cause = _cause(error)
-    return EncodeError(json_path((*labels, *tail)), f"{type(cause).__name__}: {cause}")
+    return EncodeError(json_path(labels + tail), f"{type(cause).__name__}: {cause}")
 
 
 def _cause(error: Exception) -> BaseException:

@@ -27,7 +27,7 @@ class Record(GenericModel):
             exclude: what to leave out, as `model_dump` takes it.
         """
         with counted_once():
-            return self.model_dump(mode="json", **self._dump_options(float_decimals, exclude))
+            return self.model_dump(mode="json", **self.dump_options(float_decimals, exclude))
 
     def to_json(self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None) -> bytes:
         """Return the record as JSON: orjson's bytes for `to_record()`, made without stalling other threads.
@@ -41,7 +41,7 @@ class Record(GenericModel):
         Raises:
             EncodeError: a value cannot be written.
         """
-        return encode.to_json(self, **self._dump_options(float_decimals, exclude))
+        return encode.to_json(self, **self.dump_options(float_decimals, exclude))
 
     def iter_json(self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None) -> Iterator[bytes]:
         """Yield the bytes of `to_json()` in pieces.
@@ -53,7 +53,7 @@ class Record(GenericModel):
         Raises:
             EncodeError: a value cannot be written; some pieces may have been yielded by then.
         """
-        return encode.iter_json(self, **self._dump_options(float_decimals, exclude))
+        return encode.iter_json(self, **self.dump_options(float_decimals, exclude))
 
     def aiter_json(
         self, float_decimals: int | None = FLOAT_DECIMALS, exclude: IncEx | None = None
@@ -67,9 +67,14 @@ class Record(GenericModel):
         Raises:
             EncodeError: a value cannot be written; some pieces may have been yielded by then.
         """
-        return encode.aiter_json(self, **self._dump_options(float_decimals, exclude))
+        return encode.aiter_json(self, **self.dump_options(float_decimals, exclude))
 
-    def _dump_options(self, float_decimals: int | None, exclude: IncEx | None) -> dict[str, Any]:
-        """Return `model_dump`'s arguments that make the record."""
+    def dump_options(self, float_decimals: int | None, exclude: IncEx | None) -> dict[str, Any]:
+        """Return the arguments of `model_dump` that make the record, `mode` aside.
+
+        Args:
+            float_decimals: the decimals that per-token floats are rounded to; None keeps every digit.
+            exclude: what to leave out, as `model_dump` takes it.
+        """
         context = {"float_decimals": float_decimals}
         return {"exclude": exclude, "exclude_none": self._leaves_out_none, "context": context}

@@ -36,14 +36,22 @@ class Instance:
 
     __slots__ = ("_aliased", "_depth", "_filter", "_gatherer", "_model", "_plan", "_run", "_values")
 
-    def __init__(self, plan: ClassPlan, model: BaseModel, run: Run, filter_: NameFilter | None, depth: int) -> None:
-        """Args: the class's plan, the instance, the run, what is filtered, the containers that it stands in."""
+    def __init__(
+        self,
+        plan: ClassPlan,
+        model: BaseModel,
+        run: Run,
+        filter_: NameFilter | None,
+        depth: int,
+        gatherer: MemberGatherer | None = None,
+    ) -> None:
+        """Args: the class's plan, the instance, the run, the filter, the containers around it, what gathers."""
         self._plan = plan
         self._model = model
         self._run = run
         self._filter = filter_
         self._depth = depth
-        self._gatherer = MemberGatherer(run, depth)
+        self._gatherer = MemberGatherer(run, depth) if gatherer is None else gatherer
         self._aliased = plan.by_alias if run.by_alias is None else run.by_alias
         # The instance's values when it was reached.
         self._values: dict[str, Any] = {}

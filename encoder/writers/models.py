@@ -138,7 +138,7 @@ class ModelWriter(Writer):
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Write the model field by field."""
-        if type(value) is not self.plan.cls or not self._has_plain_attributes(value):
+        if type(value) is not self.plan.cls or not self.has_plain_attributes(value):
             return None
         filter_ = None
         if include is not None or exclude is not None:
@@ -186,7 +186,7 @@ class ModelWriter(Writer):
         """Whether pydantic writes such keys besides the fields' as they are, and none of them twice."""
         return self.plan.taken.isdisjoint(names) and all(map(is_writable_key, names))
 
-    def _has_plain_attributes(self, model: BaseModel) -> bool:
+    def has_plain_attributes(self, model: BaseModel) -> bool:
         """Whether pydantic reads the instance: not if it cannot read an attribute's name, even one it leaves out."""
         stray = model.__dict__.keys() - self.plan.fields.keys()
         return not stray or all(map(is_writable_key, stray))

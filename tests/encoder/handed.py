@@ -17,7 +17,7 @@ import numpy as np
 import orjson
 import pytest
 
-from encoder import blocks, encode, floats
+from encoder import blocks, floats, pumps
 from encoder.columns import ColumnKind
 from encoder.compiled import IS_COMPILED, native
 from encoder.writers import anything, calls, columns, dicts, instances, lists, models, unions
@@ -161,7 +161,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
         if IS_COMPILED:
             patch.setattr(native, "write_row", recorder.write_row)
             patch.setattr(native, "column_text", recorder.column_text)
-        patch.setattr(encode, "watched", recorder.watched)
+        patch.setattr(pumps, "watched", recorder.watched)
         for module in (anything, dicts, instances, lists, models, unions):
             patch.setattr(module, "dumped", recorder.dumped)
         yield recorder
