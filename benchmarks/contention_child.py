@@ -46,10 +46,12 @@ def main(name: str, url: str, spool: str, batches: int) -> None:
     logging.disable(logging.WARNING)
     gate = threading.Event()
     worker = UploadWorker([Gated(url, gate)], run_id=name, spool=spool)
-    (trace,) = synthetic_episode(0, target_bytes=EPISODE_BYTES).traces
-    for number in range(batches):
-        worker.submit([trace.model_copy(update={"id": f"{name}-{number}"})], LineFormat.TRACE)
-        assert worker.flush(FLUSH_TIMEOUT_S)  # which ends the batch
+    episode = synthetic_episode(0, target_bytes=EPISODE_BYTES)
+    for number in range(batches // 2):
+        own = {"id": f"{name}-{number}"}
+        worker.submit([episode.model_copy(update=own | {"traces": []})])
+        worker.submit([episode.traces[0].model_copy(update=own)], LineFormat.TRACE)
+        assert worker.flush(FLUSH_TIMEOUT_S)  # which ends both batches
     print("ready", flush=True)
     sys.stdin.readline()
     gate.set()

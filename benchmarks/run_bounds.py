@@ -14,8 +14,9 @@ RUN_MEMORY_LIMIT_MB: Final = 300.0
 THROUGHPUT_LIMITS: Final = {PRIME_RUNS: 20.0, "node at a time": 5.0}
 """How many times as fast a run is to be, at least."""
 GOODPUT_LIMIT: Final = 0.85
-LEAST_LIMIT: Final = 0.5
-"""What the slowest producer is to get, as a share of the mean: it does not starve."""
+LEAST_LIMIT: Final = 0.25
+"""What the slowest producer is to get, as a share of the mean: it does not starve. In half a minute chance decides
+much; in minutes it gets over a half (`tests/uploader/delivery/test_producers.py`)."""
 
 
 def run_verdicts(results: Results) -> Iterator[Verdict | None]:
