@@ -13,7 +13,7 @@ from typing import Final
 # The bytes from where on a buffer is worth it: what glibc maps by itself whatever was allocated before (its greatest
 # M_MMAP_THRESHOLD is 32 MiB). The first buffer is a little larger.
 LARGE_BYTES: Final = 32 * 1024 * 1024
-_FIRST_BYTES: Final = LARGE_BYTES + 1024 * 1024
+_FIRST_BYTES: Final = LARGE_BYTES + 64 * 1024
 
 # Parts that are looked at together, and the mean size below which they are joined: a header takes 33 bytes, and the
 # allocator some more, which would be more than a hundredth.
