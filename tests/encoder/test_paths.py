@@ -35,7 +35,7 @@ ROWS = "Rows._write"
 NATIVE = {ROWS, "NativeBlock.fill", "count_ordered"}
 FASTEST = (FAST - {JOINED, TABLE}) | NATIVE if IS_COMPILED else FAST
 
-WHOLE = "_dump_whole"
+WHOLE = "dump_whole"
 TREE = "write_tree"
 FIELDS = "Instance._declared"
 ITEMS = "ListWriter._steps"
