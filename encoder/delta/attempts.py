@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from encoder.delta.growing import Growth, Names
-from encoder.delta.ledger import Ledger
+from encoder.delta.growing import Growth, Sent
 from encoder.delta.lines import DeltaInfo, Kind, LineWriter, State
 from encoder.delta.moments import Subject, frozen
+from encoder.delta.sources import Layouts
 from encoder.records import Episode, Trace
 
 
@@ -25,12 +25,12 @@ class Attempt:
         self.number = number
         self.sequence = 0
         self.is_complete = False
-        self._ledger = Ledger()
-        self._names: Names = {}
+        self._sent = Sent()
+        self._layouts: Layouts = {}
         # Messages that no node holds yet by the ids of their traces, with the number of nodes that there were.
         self._previews: dict[str, tuple[Sequence[Any], int]] = {}
-        # What will count once the line has been taken: the ledger, the names, whether that is all.
-        self._written: tuple[Ledger, Names, bool] | None = None
+        # What will have been sent once the line has been taken, and whether that is all.
+        self._written: tuple[Sent, bool] | None = None
 
     def preview(self, trace: Trace[Any], messages: Sequence[Any]) -> None:
         """Note the messages of a trace that no node holds yet."""
@@ -58,14 +58,13 @@ class Attempt:
         model = yield from frozen(record)
         previews = {} if last else self._pending(model)
         thorough = last if thorough is None else thorough
-        growth = Growth(line, model, arguments, self._ledger, self._names, previews, thorough)
-        yield from growth.steps()
+        growth = Growth(line, self._sent, arguments, previews, thorough=thorough)
+        sent = yield from growth.steps(model, self._layouts)
         if not line.changes and not last:
             return
-        ledger = yield from self._ledger.changed(line.changes)
-        digest = (yield from ledger.digest()) if last else None
+        digest = (yield from sent.ledger.digest()) if last else None
         yield from line.end(self.info(stream, record, "last" if last else "more", digest))
-        self._written = (ledger, growth.names, last)
+        self._written = (sent, last)
 
     def _pending(self, model: Any) -> dict[str, Sequence[Any]]:
         """The messages that are still pending at a moment, by their traces' ids."""
@@ -80,7 +79,7 @@ class Attempt:
     def commit(self) -> None:
         """The line that was written, if one was, is somebody else's now."""
         if self._written is not None:
-            self._ledger, self._names, self.is_complete = self._written
+            self._sent, self.is_complete = self._written
             self._written = None
             self.sequence += 1
 

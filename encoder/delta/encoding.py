@@ -32,8 +32,8 @@ class DeltaEncoder:
     delta at a time is encoded; the record may grow meanwhile, and what comes too late for one is in the next.
 
     Nodes, calls, errors and the other lists that grow are sent item by item, every other field whenever it changed. If
-    an item that was sent changes later, that is found out while it is among the newest of its list, and of all others
-    by a thorough delta, as the last one is.
+    an item that was sent changes later, that is found out while it is among the newest of its list; of all others, and
+    of what is inside of the header (task, env, group, producer), by a thorough delta, as the last one is.
 
     Args:
         record: an episode, or a trace that is a record of its own.

@@ -1,31 +1,10 @@
 """Have the splicer write a model's fields one by one, so that each is known by its own bytes."""
 
-from collections.abc import Container
 from typing import Any
 
-from encoder.filters import Kept, NameFilter
 from encoder.writers.base import Run
 from encoder.writers.calls import dumps
 from encoder.writers.gather import MemberGatherer
-
-
-class Without(NameFilter):
-    """What a filter says of a model's fields, some more of them left out."""
-
-    __slots__ = ("_left_out",)
-
-    def __init__(self, exclude: Any, left_out: Container[str] = ()) -> None:
-        """Args: the specification of the model, and the names of the fields that are left out besides.
-
-        Raises:
-            Unclear: the specification is no set or dict of names.
-        """
-        super().__init__(None, exclude)
-        self._left_out = left_out
-
-    def of(self, key: str) -> Kept:
-        """What is said of one field."""
-        return (False, None, None) if key in self._left_out else super().of(key)
 
 
 class FieldGatherer(MemberGatherer):

@@ -3,8 +3,9 @@
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from encoder.delta.layouts import ALL, is_for_each
 from encoder.delta.ledger import RUN, TRACES
-from encoder.delta.sources import ALL, Dumped, Place, Planned, Source, is_for_each
+from encoder.delta.sources import Dumped, Layouts, Place, Planned, Source
 from encoder.errors import DeltaStateError
 from encoder.filters import Unclear
 from encoder.plan import plan_of
@@ -18,56 +19,57 @@ from encoder.writers.models import ModelWriter
 Sources = tuple[Source, list[Source] | None]
 
 
-def sources_of(model: Any, run: Run, arguments: Mapping[str, Any]) -> Generator[None, None, Sources]:
+def sources_of(model: Any, run: Run, exclude: Any, layouts: Layouts) -> Generator[None, None, Sources]:
     """The sources of a record.
 
     Args:
         model: an episode or a trace that nobody changes.
         run: the state of this encoding.
-        arguments: those of `model_dump`, without `mode`.
+        exclude: what is left out, as `model_dump` takes it.
+        layouts: those that were made before, under the same arguments; new ones are added.
 
     Raises:
         EncodeError: pydantic cannot dump it.
         DeltaStateError: it is not written as an object.
     """
     try:
-        return (yield from _planned(model, run, arguments.get("exclude")))
+        return (yield from _planned(model, run, exclude, layouts))
     except Unclear:
-        return (yield from _dumped(model, run, arguments))
+        return (yield from _dumped(model, run, exclude))
 
 
-def _planned(model: Any, run: Run, exclude: Any) -> Generator[None, None, Sources]:
+def _planned(model: Any, run: Run, exclude: Any, layouts: Layouts) -> Generator[None, None, Sources]:
     is_episode = isinstance(model, Episode)
     plan = plan_of(type(model))
     if plan is None:
         raise Unclear
-    root = Planned(model, plan, run, exclude, Place(has_traces=is_episode))
-    if not is_episode or TRACES not in root.fields:
+    root = Planned(model, plan, run, exclude, Place(has_traces=is_episode), layouts)
+    if root.traces is None:
         return root, None
-    writer, traces, spec = plan.plan.fields[TRACES].writer, model.__dict__[TRACES], root.traces_exclude
+    writer, traces, (spec,) = plan.plan.fields[TRACES].writer, model.__dict__[TRACES], root.traces
     item = writer.children()[0] if isinstance(writer, ListWriter) else None
     inner = None if spec is None else spec.get(ALL) if is_for_each(spec) else ...
     if type(traces) is not list or not isinstance(item, ModelWriter) or inner is ... or inner is True:
         raise Unclear
     sources: list[Source] = []
     for position, trace in enumerate(traces):
-        sources.append(Planned(trace, item, run, inner, Place(2, (TRACES, position))))
+        sources.append(Planned(trace, item, run, inner, Place(2, (TRACES, position)), layouts))
         yield
     return root, sources
 
 
-def _dumped(model: Any, run: Run, arguments: Mapping[str, Any]) -> Generator[None, None, Sources]:
+def _dumped(model: Any, run: Run, exclude: Any) -> Generator[None, None, Sources]:
     trees: list[Any] = []
 
     def dump() -> Steps:
-        trees.append(dump_whole(model, dict(arguments)))
+        trees.append(dump_whole(model, {**run.arguments, "exclude": exclude}))
         yield None
 
     yield from drive(dump())
     tree = trees[0]
     if not isinstance(tree, dict):
         raise DeltaStateError(f"{type(model).__name__} is not written as an object, so it has no parts to stream")
-    exclude, traces = arguments.get("exclude"), tree.get(TRACES)
+    traces = tree.get(TRACES)
     identity, has_run = model.id, not _leaves_out(exclude, RUN)
     if not isinstance(model, Episode) or type(traces) is not list or not all(type(trace) is dict for trace in traces):
         return Dumped(tree, run, Place(), identity, has_run=has_run), None

@@ -7,7 +7,7 @@ them where the delta is to be thorough.
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import RootModel
@@ -16,8 +16,8 @@ from encoder.delta.finding import sources_of
 from encoder.delta.ledger import RUN, TRACES, Holder, Ledger
 from encoder.delta.lines import LineWriter
 from encoder.delta.operations import Items, Keep, Pending, Shape, Traces, Value
-from encoder.delta.sources import Pieces, Source
-from encoder.delta.texts import Text, known
+from encoder.delta.sources import Layouts, Pieces, Source
+from encoder.delta.texts import Text, digest_of, known
 from encoder.splicer import PIECE_BYTES, splice_into
 from encoder.writers.base import Run
 
@@ -34,6 +34,7 @@ _NAMES_AT_ONCE: Final = 128
 _BRACKETS: Final = (b"[", b"]")
 _BARE: Final = (b"", b"")
 _NOTHING: Final = [b"[]"]
+_NULL: Final = b"null"
 
 # Traces by what they are known by: their ids, and which of those with the same id they are.
 Names = dict[tuple[str, int], int]
@@ -42,82 +43,114 @@ Names = dict[tuple[str, int], int]
 Previews = Mapping[Any, Sequence[Any]]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What has been sent.
+
+    Attributes:
+        ledger: what the receiving side has.
+        names: how it knows the traces.
+        seen: what some fields held then, of each trace by its number, and of the record.
+    """
+
+    ledger: Ledger = field(default_factory=Ledger)
+    names: Names = field(default_factory=dict)
+    seen: dict[int | None, dict[str, Any]] = field(default_factory=dict)
+
+
 class Growth:
     """What is written into one line.
 
-    Attributes:
+    Args:
         line: the line.
-        model: the record, as it is at one moment.
+        sent: what has been sent before.
         arguments: those of `model_dump`, without `mode`.
-        ledger: what the receiving side has.
-        names: how it knows the traces; in the end how it will know them.
         previews: the messages that are pending.
         thorough: whether all is looked at again.
     """
 
-    line: LineWriter
-    model: Any
-    arguments: Mapping[str, Any]
-    ledger: Ledger
-    names: Names
-    previews: Previews
-    thorough: bool
+    def __init__(
+        self, line: LineWriter, sent: Sent, arguments: Mapping[str, Any], previews: Previews, *, thorough: bool
+    ) -> None:
+        self._line = line
+        self._sent = sent
+        self._arguments = {name: value for name, value in arguments.items() if name != "exclude"}
+        self._exclude = arguments.get("exclude")
+        self._previews = previews
+        self._thorough = thorough
+        self._seen: dict[int | None, dict[str, Any]] = {}
 
-    def steps(self) -> Iterator[None]:
+    def steps(self, model: Any, layouts: Layouts) -> Generator[None, None, Sent]:
         """Write it, and yield where it is a good moment to give way.
+
+        Args:
+            model: the record, as it is at one moment.
+            layouts: those that were made for the last line.
+
+        Returns:
+            What will have been sent.
 
         Raises:
             EncodeError: a value cannot be written.
             DeltaStateError: the record is not written as an object.
         """
-        run = Run({name: value for name, value in self.arguments.items() if name != "exclude"})
-        root, traces = yield from sources_of(self.model, run, self.arguments)
-        numbers = yield from self._numbers(traces or ())
-        if numbers != list(self.ledger.traces):
-            self.line.note(Traces(numbers))
-        holder = self.ledger.record
-        yield from self._holder(None, root, holder, has_traces=traces is not None)
+        before = self._sent.ledger
+        root, traces = yield from sources_of(model, Run(self._arguments), self._exclude, layouts)
+        names = yield from self._named(traces or ())
+        numbers = list(names.values())
+        if numbers != list(before.traces):
+            self._line.note(Traces(numbers))
+        yield from self._holder(None, root, before.record, has_traces=traces is not None)
         if traces is None:
-            yield from self._pending(None, self.previews.get(root.id, ()), holder)
+            yield from self._pending(None, self._previews.get(root.id, ()), before.record)
         for number, source in zip(numbers, traces or (), strict=True):
-            holder = self.ledger.traces.get(number, Holder())
+            holder = before.traces.get(number, Holder())
             yield from self._holder(number, source, holder)
-            yield from self._pending(number, self.previews.get(source.id, ()), holder)
+            yield from self._pending(number, self._previews.get(source.id, ()), holder)
+        ledger = (yield from before.changed(self._line.changes)) if self._line.changes else before
+        return Sent(ledger, names, self._seen)
 
-    def _numbers(self, traces: Sequence[Source]) -> Generator[None, None, list[int]]:
-        """The number of each trace: the one that it had, or a new one."""
-        names: Names = {}
+    def _named(self, traces: Sequence[Source]) -> Generator[None, None, Names]:
+        """The numbers of the traces: each has the one that it had, or a new one."""
+        known, names = self._sent.names, Names()
         met: Counter[str] = Counter()
-        next_number = max(self.names.values(), default=-1) + 1
+        next_number = max(known.values(), default=-1) + 1
         for source in traces:
             name = (str(source.id), met[str(source.id)])
             met[name[0]] += 1
-            names[name] = self.names.get(name, next_number)
-            next_number += name not in self.names
+            names[name] = known.get(name, next_number)
+            next_number += name not in known
             if not len(names) % _NAMES_AT_ONCE:
                 yield
-        self.names = names
-        return list(names.values())
+        return names
 
     def _holder(
         self, number: int | None, source: Source, holder: Holder, *, has_traces: bool = False
     ) -> Iterator[None]:
         """Write what is new of an episode or a trace."""
-        values = dict((yield from source.values()))
-        if RUN in source.fields:
-            values.setdefault(RUN, [b"null"])
+        seen = {} if self._thorough else self._sent.seen.get(number, {})
+        unchanged = {name for name, value in source.objects.items() if name in seen and seen[name] is value}
+        self._seen[number] = source.objects
+        values = yield from source.values(unchanged)
+        if RUN in source.fields and RUN not in unchanged:
+            values.setdefault(RUN, [_NULL])
         lists = [name for name in source.fields if name in source.lengths or (has_traces and name == TRACES)]
-        fields = [name for name in source.fields if name in values or name in lists]
+        present = {*values, *lists, *(unchanged & holder.values.keys())}
+        fields = [name for name in source.fields if name in present]
         if (tuple(fields), tuple(lists)) != (holder.fields, holder.lists):
-            self.line.note(Shape(number, fields, lists))
+            self._line.note(Shape(number, fields, lists))
         for name in filter(values.__contains__, fields):
-            pieces = values[name]
-            text = yield from known(pieces)
-            if not _is_same(holder.values.get(name), text):
-                yield from self.line.add(Value(number, name, text.size), text, pieces, _BARE)
+            yield from self._value(number, name, values[name], holder.values.get(name))
         for name, length in source.lengths.items():
             yield from self._list(number, name, source, length, holder)
+
+    def _value(self, number: int | None, name: str, pieces: Pieces, before: Text | None) -> Iterator[None]:
+        """Write a field's value, unless it is as it was."""
+        if before is not None and len(pieces) == 1 and digest_of(pieces[0]) == before.digest:
+            return
+        text = yield from known(pieces)
+        if not _is_same(before, text):
+            yield from self._line.add(Value(number, name, text.size), text, pieces, _BARE)
 
     def _list(self, number: int | None, name: str, source: Source, length: int, holder: Holder) -> Iterator[None]:
         """Write what is new of a list."""
@@ -127,8 +160,8 @@ class Growth:
             kept -= 1
             end -= chunks[kept].count
         if kept < len(chunks):
-            self.line.note(Keep(number, name, kept))
-        first = 0 if self.thorough else max(0, kept - 1)
+            self._line.note(Keep(number, name, kept))
+        first = 0 if self._thorough else max(0, kept - 1)
         start = end - sum(chunk.count for chunk in chunks[first:kept])
         for position in range(first, kept):
             chunk = chunks[position]
@@ -149,19 +182,18 @@ class Growth:
         text = yield from known(pieces, operation.num_items)
         if not _is_same(before, text):
             operation = operation._replace(size=text.size + sum(map(len, _BRACKETS)))
-            yield from self.line.add(operation, text, pieces, _BRACKETS)
+            yield from self._line.add(operation, text, pieces, _BRACKETS)
 
     def _pending(self, number: int | None, messages: Sequence[Any], holder: Holder) -> Iterator[None]:
         """Write the messages that no node holds yet, where they have changed."""
         pieces: Pieces = []
         if messages:
-            arguments = {name: value for name, value in self.arguments.items() if name != "exclude"}
-            yield from splice_into(pieces, RootModel[list[Any]].model_construct(list(messages)), arguments)
+            yield from splice_into(pieces, RootModel[list[Any]].model_construct(list(messages)), self._arguments)
         elif holder.pending is not None:
             pieces = _NOTHING
         text = yield from known(pieces)
         if pieces and not _is_same(holder.pending, text):
-            yield from self.line.add(Pending(number, text.size), text, pieces, _BARE)
+            yield from self._line.add(Pending(number, text.size), text, pieces, _BARE)
 
 
 def _is_same(before: Text | None, text: Text) -> bool:

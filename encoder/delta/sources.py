@@ -4,34 +4,34 @@ A source tells the fields of an episode or a trace in the order of the record, t
 grows those of any of its items. What the plan of a class cannot vouch for is dumped as a whole for each delta.
 """
 
-from collections.abc import Generator
+from collections.abc import Container, Generator
 from itertools import takewhile
 from typing import Any, Final, NamedTuple, Protocol
 
-from encoder.delta.fields import FieldGatherer, Without
+from encoder.delta.fields import FieldGatherer
+from encoder.delta.layouts import GROWING, HEADER, Layout
 from encoder.delta.ledger import RUN, TRACES
-from encoder.filters import IndexFilter, Unclear
+from encoder.filters import Unclear
 from encoder.records import Episode, Trace
 from encoder.schema import extras_of
 from encoder.splicer import drive
 from encoder.writers.base import Label, Run, Steps
-from encoder.writers.fields import FieldPlan
 from encoder.writers.instances import Instance
-from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.trees import write_tree
-
-GROWING: Final = frozenset({"nodes", "calls", "errors", "extra_usage", "request_rewrites", "response_rewrites"})
-"""The fields that are lists, and get more items as a rollout goes on."""
-
-ALL: Final = "__all__"
 
 # What stands before the run in a record.
 _BEFORE_RUN: Final = {
     name for cls in (Episode, Trace) for name in takewhile(lambda name: name != RUN, cls.model_fields)
 }
 
+# Values that cannot change in place.
+_UNCHANGING: Final = frozenset({str, int, float, bool, type(None)})
+
 Pieces = list[bytes]
+
+# Layouts by the id of the class's plan, the attributes' names, and the id of what is left out.
+Layouts = dict[tuple[int, tuple[str, ...], int], Layout]
 
 
 class Source(Protocol):
@@ -41,14 +41,16 @@ class Source(Protocol):
         id: what it is known by among its neighbours.
         fields: the names of its fields, in order; of those that may be left out by their value, too.
         lengths: how many items those lists have that are given item by item.
+        objects: what some fields hold; one that holds the same as before need not be asked for.
     """
 
     id: Any
     fields: list[str]
     lengths: dict[str, int]
+    objects: dict[str, Any]
 
-    def values(self) -> Generator[None, None, dict[str, Pieces]]:
-        """The value of each field that is no such list, unless it is left out."""
+    def values(self, unchanged: Container[str]) -> Generator[None, None, dict[str, Pieces]]:
+        """The value of each field that is no such list, unless it is left out, or one of the unchanged."""
         ...
 
     def items(self, name: str, start: int, end: int) -> Generator[None, None, Pieces]:
@@ -73,60 +75,55 @@ class Place(NamedTuple):
 class Planned:
     """A model whose plan is followed."""
 
-    def __init__(self, model: Any, writer: ModelWriter, run: Run, exclude: Any, place: Place) -> None:
-        """Args: the model, its class's writer, the run, what is left out, and where the model stands.
+    def __init__(self, model: Any, writer: ModelWriter, run: Run, exclude: Any, place: Place, layouts: Layouts) -> None:
+        """Args: the model, its class's writer, the run, what is left out, where the model stands, layouts made before.
 
         Raises:
             Unclear: the plan is not enough.
         """
-        if type(model) is not writer.plan.cls or not writer.has_plain_attributes(model) or extras_of(model):
+        plan = writer.plan
+        if type(model) is not plan.cls or not writer.has_plain_attributes(model) or extras_of(model):
             raise Unclear
-        self.id = model.__dict__.get("id")
-        self.fields: list[str] = []
-        self.lengths: dict[str, int] = {}
-        self.traces_exclude: Any = None
-        self._model, self._plan, self._run, self._exclude, self._place = model, writer.plan, run, exclude, place
-        self._lists: dict[str, tuple[ListWriter, list[Any], Any]] = {}
-        self._left_out: set[str] = set()
-        filter_ = Without(exclude)
-        declared = (writer.plan.fields.get(name) for name in model.__dict__)
-        for field in (*declared, *writer.plan.computed):
-            kept, _, spec = (False, None, None) if field is None else filter_.of(field.name)
-            if field is not None and kept and not field.excluded:
-                self._meet(field, spec)
+        values = model.__dict__
+        aliased = plan.by_alias if run.by_alias is None else run.by_alias
+        key = (id(plan), tuple(values), id(exclude))
+        layout = layouts.get(key)
+        if layout is None:
+            layout = Layout(plan, key[1], exclude, aliased=aliased, has_traces=place.has_traces)
+            layouts[key] = layout
+        self.id = values.get("id")
+        self.fields = layout.keys
+        self.traces = layout.traces
+        self.lengths = {
+            key: len(values[growing.name])
+            for key, growing in layout.growing.items()
+            if type(values[growing.name]) is list
+        }
+        self.objects = {
+            key: values[name]
+            for name, key in layout.watched.items()
+            if name in values and (type(values[name]) in _UNCHANGING or name in HEADER)
+        }
+        self._model, self._plan, self._run, self._place, self._layout = model, plan, run, place, layout
 
-    def _meet(self, field: FieldPlan, spec: Any) -> None:
-        """Take note of a field, and of what is left out inside of it."""
-        name, value = field.name, self._model.__dict__.get(field.name)
-        aliased = self._plan.by_alias if self._run.by_alias is None else self._run.by_alias
-        key = field.alias if aliased else name
-        if key != name and name in (RUN, TRACES):
-            raise Unclear  # these are known by their names
-        self.fields.append(key)
-        if name == TRACES and self._place.has_traces:
-            self.traces_exclude = spec
-            self._left_out.add(name)
-        elif name in GROWING and type(value) is list and isinstance(field.writer, ListWriter):
-            if field.exclude_if is not None or not is_for_each(spec):
-                return
-            IndexFilter(None, spec, len(value))
-            self._lists[key] = (field.writer, value, spec)
-            self.lengths[key] = len(value)
-            self._left_out.add(name)
-
-    def values(self) -> Generator[None, None, dict[str, Pieces]]:
-        """The value of each field that is no growing list, unless it is left out."""
-        depth, labels, _ = self._place
-        gatherer = FieldGatherer(self._run, depth)
-        filter_ = Without(self._exclude, self._left_out)
-        yield from drive(Instance(self._plan, self._model, self._run, filter_, depth, gatherer).steps(), labels)
+    def values(self, unchanged: Container[str]) -> Generator[None, None, dict[str, Pieces]]:
+        """The value of each field that is no growing list, unless it is left out, or one of the unchanged."""
+        depth, labels, has_traces = self._place
+        layout, gatherer = self._layout, FieldGatherer(self._run, depth)
+        left_out = {name for name, key in layout.watched.items() if key in unchanged}
+        left_out.update(layout.growing[key].name for key in self.lengths)
+        if has_traces:
+            left_out.add(TRACES)
+        instance = Instance(self._plan, self._model, self._run, layout.filter(left_out), depth, gatherer)
+        yield from drive(instance.steps(), labels)
         return gatherer.texts()
 
     def items(self, name: str, start: int, end: int) -> Generator[None, None, Pieces]:
         """Some items of a list, without the brackets."""
-        writer, value, spec = self._lists[name]
         depth, labels, _ = self._place
-        steps = writer.steps(value[start:end], self._run, None, spec, depth + 1)
+        growing = self._layout.growing[name]
+        items = self._model.__dict__[growing.name][start:end]
+        steps = growing.writer.steps(items, self._run, None, growing.exclude, depth + 1)
         assert steps is not None  # noqa: S101 - what is left out was clear to begin with
         return (yield from _inside(steps, self._run, (*labels, name), start))
 
@@ -137,6 +134,7 @@ class Dumped:
     def __init__(self, tree: dict[str, Any], run: Run, place: Place, identity: Any, *, has_run: bool) -> None:
         """Args: the tree, the run, where it stands, its id, whether it would have a run if it had been given one."""
         self.id = identity
+        self.objects: dict[str, Any] = {}
         self.fields = list(tree)
         self.lengths = {name: len(tree[name]) for name in GROWING if type(tree.get(name)) is list}
         self._tree, self._run, self._place = tree, run, place
@@ -144,8 +142,8 @@ class Dumped:
             before = [position for position, name in enumerate(self.fields) if name in _BEFORE_RUN]
             self.fields.insert(max(before, default=-1) + 1, RUN)
 
-    def values(self) -> Generator[None, None, dict[str, Pieces]]:
-        """The value of each field that is no growing list."""
+    def values(self, unchanged: Container[str]) -> Generator[None, None, dict[str, Pieces]]:
+        """The value of each field that is no growing list; none is known to be unchanged."""
         depth, labels, has_traces = self._place
         found = {}
         for name, value in self._tree.items():
@@ -160,11 +158,6 @@ class Dumped:
         depth, labels, _ = self._place
         steps = write_tree(self._tree[name][start:end], self._run, depth + 1)
         return (yield from _inside(steps, self._run, (*labels, name), start))
-
-
-def is_for_each(spec: Any) -> bool:
-    """Whether a specification for a list says the same of each item, whatever its index."""
-    return spec is None or (type(spec) is dict and spec.keys() == {ALL})
 
 
 def _inside(steps: Steps, run: Run, labels: tuple[Label, ...], start: int) -> Generator[None, None, Pieces]:

@@ -32,6 +32,11 @@ class Text:
     pieces: tuple[bytes, ...] = ()
 
 
+def digest_of(piece: bytes) -> bytes:
+    """The digest of a text of one piece, which is not a long one."""
+    return xxhash.xxh3_128_digest(piece)
+
+
 def known(pieces: Iterable[bytes], count: int = 0) -> Generator[None, None, Text]:
     """The text that some pieces make, its bytes not kept."""
     hasher = xxhash.xxh3_128()

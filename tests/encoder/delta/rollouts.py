@@ -184,6 +184,14 @@ class Rollout:
                 changed.mask[0] = not changed.mask[0]
         self.is_stale = True
 
+    def header(self, trace: Trace, number: int) -> None:
+        if number % 2:
+            trace.task = task(number)
+            trace.verifiers = VersionInfo(version=text(number))
+        else:
+            trace.task.key = text(number)
+            self.is_stale = True
+
     def shorter(self, trace: Trace, number: int) -> None:
         del trace.nodes[number % (1 + len(trace.nodes)) :]
         del trace.errors[: number % 3]
@@ -197,7 +205,7 @@ class Rollout:
 
 THINGS = [
     *("episode_trace", "episode_without_trace", "episode_turned", "episode_said"),
-    *("nodes", "nodes", "calls", "others", "scores", "ends", "newest", "older", "shorter", "replaced"),
+    *("nodes", "nodes", "calls", "others", "scores", "ends", "newest", "older", "header", "shorter", "replaced"),
 ]
 
 
