@@ -12,7 +12,7 @@ from typing import Final
 import orjson
 import xxhash
 
-from encoder.delta.operations import Items, Keep, Operation, Pending, Shape, Traces, Value
+from encoder.delta.operations import Items, Keep, Operation, Shape, Traces, Value
 from encoder.delta.texts import Text
 from encoder.errors import MalformedDeltaError
 
@@ -25,8 +25,8 @@ RUN: Final = "run"
 TRACES: Final = "traces"
 """The field of an episode whose items are told one by one, and grow by themselves."""
 
-# A change: an operation, and its value where it has one.
-Change = tuple[Operation, Text | None]
+# A change: an operation, and its value; `NO_TEXT` where it has none.
+Change = tuple[Operation, Text]
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Draft:
         )
         self._owned: set[str] = set()
 
-    def take(self, operation: Operation, text: Text | None) -> None:
+    def take(self, operation: Operation, text: Text) -> None:
         """Apply one operation.
 
         Raises:
@@ -68,9 +68,9 @@ class _Draft:
         holder = self.holder
         if isinstance(operation, Shape):
             holder.fields, holder.lists = tuple(operation.fields), tuple(operation.lists)
-        elif isinstance(operation, Value) and text is not None:
+        elif isinstance(operation, Value):
             holder.values[operation.name] = text
-        elif isinstance(operation, Items) and text is not None:
+        elif isinstance(operation, Items):
             chunks = self._chunks(operation.name)
             if operation.chunk > len(chunks):
                 raise MalformedDeltaError(f"{operation.name} has {len(chunks)} parts, too few for {operation.chunk}")
@@ -78,7 +78,7 @@ class _Draft:
         elif isinstance(operation, Keep):
             self._chunks(operation.name)
             self._splice(operation.name, slice(operation.chunks, None), [])
-        elif isinstance(operation, Pending):
+        else:
             holder.pending = text
 
     def _chunks(self, name: str) -> list[Text]:

@@ -18,7 +18,7 @@ import orjson
 
 from encoder.delta.ledger import Change
 from encoder.delta.operations import Operation, to_wire
-from encoder.delta.texts import Text
+from encoder.delta.texts import NO_TEXT, Text
 
 VERSION: Final = 1
 """The version of this layout, and of what the operations mean."""
@@ -91,7 +91,7 @@ class LineWriter:
         """Say something that has no part."""
         if not self.written:
             self._write(HEAD)
-        self.changes.append((operation, None))
+        self.changes.append((operation, NO_TEXT))
 
     def add(self, operation: Operation, text: Text, pieces: list[bytes], around: tuple[bytes, bytes]) -> Iterator[None]:
         """Say something that has one.

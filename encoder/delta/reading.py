@@ -12,7 +12,7 @@ import orjson
 from encoder.delta.ledger import Change
 from encoder.delta.lines import AT, DELTA, HEAD, KINDS, OPS, STATES, VERSION, DeltaInfo
 from encoder.delta.operations import Items, Operation, Pending, Value, from_wire, is_count
-from encoder.delta.texts import Text, kept
+from encoder.delta.texts import NO_TEXT, Text, kept
 from encoder.errors import DeltaVersionError, MalformedDeltaError
 from encoder.stepwise import finish
 
@@ -84,7 +84,7 @@ class Line:
         if tail is None:
             raise MalformedDeltaError("it has no end: the line is cut off, or is no delta")
         at, end = int(tail[1]), max(0, self._size - _TAIL_BYTES) + tail.start()
-        if not len(DELTA) < end - at + len(DELTA) <= _MOST_INFO_BYTES:
+        if not 0 < end - at <= _MOST_INFO_BYTES:
             raise MalformedDeltaError(f"its end says that it begins at byte {at}, and {end} bytes stand before that")
         try:
             said = orjson.loads(self._small(at, end))
@@ -117,7 +117,7 @@ class Line:
                     position += operation.size + 1
                     yield
                 else:
-                    found.append((operation, None))
+                    found.append((operation, NO_TEXT))
             start += size + 1
         if position - (position > len(HEAD)) != parts_end:
             raise MalformedDeltaError(f"{parts_end - position} bytes belong to no operation")

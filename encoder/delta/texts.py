@@ -32,6 +32,10 @@ class Text:
     pieces: tuple[bytes, ...] = ()
 
 
+NO_TEXT: Final = Text(b"", 0)
+"""Stands where there is none."""
+
+
 def digest_of(piece: bytes) -> bytes:
     """The digest of a text of one piece, which is not a long one."""
     return xxhash.xxh3_128_digest(piece)

@@ -207,42 +207,56 @@ def test_a_line_that_says_nonsense_of_itself(said: dict[str, Any]) -> None:
         EpisodeAssembly().feed(changed(lines[0], **said))
 
 
-def without_operations(line: bytes, *operations: Any) -> bytes:
-    """A line with no parts, and these operations."""
-    group = orjson.dumps(operations)
-    at = line.rindex(b',"at":')
-    info = orjson.dumps(orjson.loads(line[int(line[at + 6 : -2]) : at]) | {"ops": [len(group)]})
-    head = b'{"parts":[],"ops":[' + group + b'],"delta":'
-    return head + info + b',"at":%d}\n' % len(head)
+def line_of(group: bytes, parts: bytes = b"") -> bytes:
+    """A line that comes next behind the first one of `stream()`, with this group of operations."""
+    info = orjson.loads(stream()[1][1])["delta"] | {"ops": [len(group)]}
+    head = b'{"parts":[' + parts + b'],"ops":[' + group + b'],"delta":'
+    return head + orjson.dumps(info) + b',"at":%d}\n' % len(head)
 
 
 @pytest.mark.parametrize(
-    "operations",
+    ("operations", "parts"),
     [
-        ["shape"],
-        [[]],
-        [["sing", 0]],
-        [["shape", None, ["id", "id"], []]],
-        [["shape", -1, [], []]],
-        [["shape", None, ["id", "more"], []]],
-        [["shape", None, [], ["nodes"]]],
-        [["shape", 7, [], []]],
-        [["value", None, "id", 0]],
-        [["value", None, "id", 5]],
-        [["items", 0, "nodes", 5, 1, 1]],
-        [["traces", [0, 0]]],
-        [["keep", 0, "nodes", None]],
+        ([], "1"),
+        (["shape"], ""),
+        ([[]], ""),
+        ([["sing", 0]], ""),
+        ([["shape", None, ["id", "id"], []]], ""),
+        ([["shape", -1, [], []]], ""),
+        ([["shape", None, ["id", "more"], []]], ""),
+        ([["shape", None, [], ["nodes"]]], ""),
+        ([["shape", 7, [], []]], ""),
+        ([["value", None, "id", 0]], ""),
+        ([["value", None, "id", 5]], ""),
+        ([["value", None, "id", 1]], "12"),
+        ([["value", None, "id", 1], ["value", None, "env", 1]], "1;2"),
+        ([["items", 0, "nodes", 5, 1, 2]], "[]"),
+        ([["items", 0, "nodes", 0, 1, 1]], "1"),
+        ([["items", 0, "nodes", 0, 1, 2]], "1]"),
+        ([["items", 0, "nodes", 0, 1, 2]], "[1"),
+        ([["traces", [0, 0]]], ""),
+        ([["keep", 0, "nodes", None]], ""),
+        ({}, ""),
+        (None, ""),
     ],
     ids=str,
 )
-def test_operations_that_cannot_be(operations: list[Any]) -> None:
+def test_operations_that_cannot_be(operations: Any, parts: str) -> None:
     _, lines = stream()
     assembly = fed(lines[:1])
     before = state_of(assembly)
+    group = b"no json" if operations is None else orjson.dumps(operations)
     with pytest.raises(MalformedDeltaError):
-        assembly.feed(without_operations(lines[1], *operations))
+        assembly.feed(line_of(group, parts.encode()))
     assert state_of(assembly) == before
     assert assembly.feed(lines[1])
+
+
+@pytest.mark.parametrize("said", [b"", b"{", b"[1]", b"{}", b"x" * 2_000_000], ids=len)
+def test_a_line_that_says_nothing_of_itself(said: bytes) -> None:
+    head = b'{"parts":[],"ops":[],"delta":'
+    with pytest.raises(MalformedDeltaError):
+        EpisodeAssembly().feed(head + said + b',"at":%d}' % len(head))
 
 
 def test_a_chunk_that_has_none_before_it() -> None:
