@@ -18,6 +18,9 @@ from encoder.errors import DamagedRecordError, DeltaStateError, ForeignDeltaErro
 from encoder.pumps import pieces, pieces_on_loop, whole, work_off, work_off_on_loop
 from encoder.records import RunInfo
 
+# Texts that are let go between two moments to give way: each of some 64 KB, which takes some microseconds.
+_FREED_AT_ONCE: Final = 8
+
 _NOTHING_YET: Final = "there is no record: no delta of it has arrived, or the attempt was discarded"
 
 
@@ -174,6 +177,17 @@ class EpisodeAssembly:
             DeltaStateError: there is none.
         """
         return pieces_on_loop(self._pieces())
+
+    def let_go(self) -> Iterator[None]:
+        """Forget all that has arrived, a little at a time, and yield where it is a good moment to give way.
+
+        To drop a large assembly at once holds the GIL for milliseconds; a run that has logged it does this by itself.
+        """
+        texts = self._ledger.texts()
+        self._info, self._ledger = None, Ledger()
+        while texts:
+            del texts[-_FREED_AT_ONCE:]
+            yield
 
     def _fill(self, out: list[bytes]) -> Iterator[None]:
         for piece in self._pieces():

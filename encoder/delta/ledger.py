@@ -153,6 +153,15 @@ class Ledger:
         known = self.traces | settled
         return Ledger(record.settled(), {number: known.get(number, Holder()) for number in numbers})
 
+    def texts(self) -> list[Text]:
+        """All values and chunks."""
+        found: list[Text] = []
+        for holder in (self.record, *self.traces.values()):
+            found += holder.values.values()
+            for chunks in holder.chunks.values():
+                found += chunks
+        return found
+
     def digest(self) -> Generator[None, None, str]:
         """The digest of the whole, by those of its parts."""
         hasher = xxhash.xxh3_128()

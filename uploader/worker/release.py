@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from encoder import Episode, Trace
+from encoder.delta import EpisodeAssembly
 
 
 def _references(held: list[Any]) -> int:
@@ -40,6 +41,9 @@ def let_go(held: list[Any], pause: Callable[[], object]) -> None:
         elif isinstance(held[-1], Trace) and _is_alone(held):
             for name in _LISTS:
                 _empty(held[-1], name, pause)
+        elif isinstance(held[-1], EpisodeAssembly) and _is_alone(held):
+            for _ in held[-1].let_go():
+                pause()
         held.pop()
         pause()
 

@@ -414,6 +414,21 @@ def test_an_assembly_takes_the_memory_of_its_record() -> None:
     assert size < 1.05 * len(assembly.to_json())
 
 
+def test_an_assembly_is_let_go_a_little_at_a_time() -> None:
+    record = synthetic_episode(3, target_bytes=1_500_000)
+    assembly = EpisodeAssembly()
+    line = DeltaEncoder(record).encode(last=True)
+    assembly.feed(line)
+    pieces = assembly.iter_json()
+    first = next(pieces)
+    assert len(list(assembly.let_go())) > 4
+    assert first + b"".join(pieces) == record.to_json()  # who is at it keeps what it needs
+    with pytest.raises(DeltaStateError):
+        assembly.to_json()
+    assert assembly.feed(line)
+    assert assembly.to_json() == record.to_json()
+
+
 def test_errors_can_be_pickled_and_are_of_one_tree() -> None:
     errors: list[DeltaError] = [
         DeltaStateError("not now"),

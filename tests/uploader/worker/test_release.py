@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from encoder import Episode
+from encoder.delta import DeltaEncoder, EpisodeAssembly
 from encoder.synthetic import synthetic_episode
 from uploader.worker.release import let_go
 
@@ -76,3 +77,18 @@ def test_a_trace_alone_and_anything_else() -> None:
     let_go(synthetic_episode(1, num_nodes=6, tokens_per_node=5).traces, pauses)
     assert pauses.count >= 7
     let_go([{"a": 1}, b"line", None], pauses)
+
+
+def test_an_assembly_goes_part_by_part_unless_somebody_holds_it() -> None:
+    record = synthetic_episode(1, target_bytes=600_000)
+    mine = EpisodeAssembly()
+    mine.feed(DeltaEncoder(record).encode(last=True))
+    pauses = Pauses()
+    let_go([mine], pauses)
+    assert mine.to_json() == record.to_json()
+    assert pauses.count == 1
+    held = [mine]
+    del mine
+    let_go(held, pauses)
+    assert held == []
+    assert pauses.count > 4
