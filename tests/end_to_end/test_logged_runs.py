@@ -282,6 +282,48 @@ def test_ctrl_c_inside_of_finish(silent: str, spool: Path) -> None:
     assert "not finished before" not in done.stderr
 
 
+HANG = """
+import uploader.worker.closing
+uploader.worker.closing._SEAL_GRACE_S = 100_000  # for as long as it takes until the second one comes
+
+class Hanging:
+    def iter_json(self):
+        threading.Event().wait()
+
+def say(what, is_so):
+    while not is_so():
+        pause.wait(0.01)
+    print(what, flush=True)
+
+def watch():
+    say("finishes", lambda: run._parts.worker._current_closing is not None)
+    say("was interrupted", lambda: run._parts.worker._current_closing._interrupt is not None)
+
+pause = threading.Event()
+assert run.flush(60)
+run.log_episodes([Hanging()])
+threading.Thread(target=watch, daemon=True).start()
+run.finish()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent another way")
+def test_a_second_ctrl_c_inside_of_finish_leaves_at_once(silent: str, spool: Path) -> None:
+    code = PREAMBLE.replace("TIMEOUT", "100_000") + HANG
+    command = [sys.executable, "-c", code, silent, str(spool)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        for said in ("finishes\n", "was interrupted\n"):
+            assert child.stdout.readline() == said
+            child.send_signal(signal.SIGINT)
+        _, errors = child.communicate()  # the suite's own time-out ends it
+    assert child.returncode == -signal.SIGINT, errors
+    assert "0 of 4 records stored, 3 on disk" in errors
+    assert f"uploader spool resume --spool {spool}" in errors
+    assert "KeyboardInterrupt" in errors
+    assert list(spool.rglob("*.jsonl.gz"))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent another way")
 def test_the_two_lines_for_sigterm(silent: str, spool: Path) -> None:
     done = script(TERMINATE, silent, spool, 0.5)
