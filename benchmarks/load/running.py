@@ -74,6 +74,7 @@ def _run(
             stack.callback(thrower.stop)
         elif case.has_receiver:
             receiver = stack.enter_context(ReceiverProcess(folder / _DATA, KEY))
+            _give_way(receiver.pid, case.receiver_nice)
             url = stack.enter_context(network(str(case.network), receiver.url))
         beside = stack.enter_context(Beside())
         soak_start_s = time.monotonic()
@@ -92,6 +93,14 @@ def _run(
                 on_progress(soaked_s / case.soak_s if case.soak_s else said["done"] / case.episodes)
             found = said.get("found", found)
         return found, beside.end(), thrower
+
+
+def _give_way(pid: int, nice: int) -> None:
+    """Lower the priority of all threads of a process."""
+    if nice:
+        tasks = Path(f"/proc/{pid}/task")  # on Linux, each thread has its own
+        for task in [int(path.name) for path in tasks.iterdir()] if tasks.exists() else [pid]:
+            os.setpriority(os.PRIO_PROCESS, task, nice)
 
 
 def _said_by_child(case: Case, url: str, folder: Path) -> Iterator[dict[str, Any]]:

@@ -111,7 +111,9 @@ _LAGS = ("p50_ms", "p99_ms", "worst_ms")
 def _labels(runs: Sequence[Measurement]) -> list[str]:
     case = runs[0].case
     monitors = "soak" if case.soak_s else case.monitors
-    return [monitors, "faults" if case.soak_s else case.network or "", f"{runs[0].found['episodes']:,}"]
+    nice = f", nice {case.receiver_nice}" if case.receiver_nice else ""
+    network = "faults" if case.soak_s else (case.network or "") + nice
+    return [monitors, network, f"{runs[0].found['episodes']:,}"]
 
 
 def _repeated(run: Measurement) -> int:

@@ -18,6 +18,12 @@ def test_by_default_it_ends_within_some_ten_minutes() -> None:
     assert sum(case.expected_s for case in parse([]).cases) < 12 * 60
 
 
+def test_only_a_receiver_gives_way() -> None:
+    arguments = "--episodes 5 --monitors upload file --network none transport --receiver-nice 7"
+    found = parse(arguments.split()).cases
+    assert [case.name for case in found] == ["upload, none, 5, nice 7", "upload, transport, 5", "file, 5"]
+
+
 def test_a_soak_alone() -> None:
     (soak,) = parse(["--soak"]).cases
     assert soak.soak_s == 1200.0
@@ -32,7 +38,7 @@ def test_a_soak_beside_others() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    ["--episodes 0", "--monitors other", "--network fast", "--runs -1", "--soak -2", "--scale 0"],
+    ["--episodes 0", "--monitors other", "--network fast", "--runs -1", "--soak -2", "--scale 0", "--receiver-nice 20"],
 )
 def test_what_cannot_be_meant_is_refused(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as raised:
