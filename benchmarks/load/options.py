@@ -62,7 +62,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     add("--runs", type=_count, default=1, metavar="N", help="how often each is measured (1)")
     add("--results", type=Path, default=Path("load-results"), metavar="DIR", help="where the reports go (load-results)")
     add("--soak", type=float, nargs="?", const=DEFAULT_SOAK_MIN, default=0.0, metavar="MINUTES",
-        help="a soak with faults, and nothing else unless it is asked for as well (20 minutes)")  # fmt: skip
+        help="a soak with faults, and nothing else unless --episodes is given, too (20 minutes)")  # fmt: skip
     add("--scale", type=float, default=1.0, metavar="X", help="episodes X times as large, to try things out (1)")
     add("--receiver-nice", type=int, choices=range(20), default=0, metavar="N",
         help="let the receiver give way, as nice does: it stands for another machine, and on this one takes the CPU "
