@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from uploader.sinks.files import FileSink
     from uploader.sinks.store import ObjectStoreSink
     from uploader.sinks.traces import TracesSink
+    from uploader.spool.aside import SetAside
     from uploader.worker.stats import WorkerReport, WorkerStats
     from uploader.worker.worker import UploadWorker
 
@@ -117,6 +118,7 @@ __all__ = [
     "RunStepList",
     "RunSummary",
     "Score",
+    "SetAside",
     "Sleep",
     "SpoolError",
     "SpoolFullError",

@@ -229,6 +229,27 @@ def test_without_a_disk_what_is_not_sent_is_dropped_and_said(silent: str) -> Non
     assert "2 dropped" in str(report)
 
 
+class Broken:
+    def iter_json(self) -> Iterator[bytes]:
+        yield b'{"id":'
+        raise ValueError("half a record")
+
+
+def test_without_a_disk_what_is_set_aside_is_in_the_report(receiver: ReceiverProcess) -> None:
+    good = episodes(84, 2)
+    bad = good[0].model_copy(update={"id": "x" * 300})
+    run = init(receiver.url, None, kind="eval", lifecycle="local")
+    run.log_episodes([good[0], Broken(), bad, good[1]])
+    report = run.finish()
+    assert (report.counts.stored, report.counts.rejected) == (2, 2), report
+    broken, refused = sorted(report.set_aside, key=lambda each: len(each.content))
+    assert broken.content == b'{"id":'
+    assert "half a record" in broken.reason
+    assert [refused.content.rstrip(b"\n")] == under(EvalRunInfo(id=run.id), [bad])
+    assert "episode_id_too_long" in refused.reason
+    assert (broken.num_records, refused.num_records) == (1, 1)
+
+
 PREAMBLE = """
 import logging, os, signal, sys, threading
 logging.basicConfig(level="WARNING")

@@ -51,6 +51,7 @@ NAMES = {
     "RunStepList",
     "RunSummary",
     "Score",
+    "SetAside",
     "Sleep",
     "SpoolError",
     "SpoolFullError",

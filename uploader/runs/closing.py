@@ -20,6 +20,8 @@ from uploader.runs.metrics import MetricsQueue, Row
 from uploader.runs.metrics_log import MetricsLog
 from uploader.runs.report import RunReport, resume_command, stopped_sinks
 from uploader.runs.worker_port import RunWorker
+from uploader.spool.aside import SetAside
+from uploader.worker.stats import WorkerReport
 
 logger = logging.getLogger(__name__)
 
@@ -57,12 +59,17 @@ class RunParts:
     lost_metrics: int = 0
     problem: str | None = None
     folder: Path | None = None
+    set_aside: tuple[SetAside, ...] = ()
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def hurry(self) -> None:
         """End all waiting for a service."""
         self.stopped.set()
         self.worker.hurry()
+
+    def note(self, report: WorkerReport) -> None:
+        """What the worker's end left where."""
+        self.folder, self.set_aside = report.spool, report.set_aside
 
     def report(self, status: Status) -> RunReport:
         """What has become of everything by now."""
@@ -82,6 +89,7 @@ class RunParts:
             metrics_path=self.log.path if self.log is not None and self.log.rows else None,
             stopped=stopped_sinks(stats),
             problem=self.problem,
+            set_aside=self.set_aside,
             stored_by_sink={sink.name: sink.stored_records for sink in stats.sinks},
         )
 
@@ -105,11 +113,11 @@ def close_run(parts: RunParts, ending: Ending, timeout_s: float) -> RunReport:
 
     interrupt: BaseException | None = None
     try:
-        parts.folder = parts.worker.close(max(0.0, timeout_s - reserve_s)).spool
+        parts.note(parts.worker.close(max(0.0, timeout_s - reserve_s)))
     except (KeyboardInterrupt, SystemExit) as error:  # it has sealed and kept what there was
         interrupt = error
         parts.stopped.set()
-        parts.folder = parts.worker.close(0.0).spool  # the same report again
+        parts.note(parts.worker.close(0.0))  # the same report again
     try:
         # Metrics are on their way already. Half of what is left for the last of them: the platform is to be told, too.
         rows = parts.metrics.close(left_s() if parts.lifecycle.is_local else left_s() / 2)

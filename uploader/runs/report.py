@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uploader.runs.endings import Status
+from uploader.spool.aside import SetAside
 from uploader.worker.counts import Counts
 from uploader.worker.stats import WorkerStats
 
@@ -25,6 +26,7 @@ class RunReport:
         metrics_path: the file that holds rows of metrics; None if there is none.
         stopped: which sinks refuse the key or the account, and why; empty for none.
         problem: why nobody was told of the run's end; None if that was done.
+        set_aside: what was set aside and is on no disk, up to 16 MiB of it, compressed: it ends with the process.
         stored_by_sink: how many records each sink has, by its name; `counts` says `stored` of what all have.
     """
 
@@ -38,6 +40,7 @@ class RunReport:
     metrics_path: Path | None = None
     stopped: str = ""
     problem: str | None = None
+    set_aside: tuple[SetAside, ...] = ()
     stored_by_sink: Mapping[str, int] = field(default_factory=dict)
 
     @property

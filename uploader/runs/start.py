@@ -106,8 +106,8 @@ def init(
         transport: an httpx transport to use instead of the network.
         sinks: where episodes and traces go: `traces`, which is the service; addresses like `s3://bucket/prefix`;
             folders; or sinks, each with a name of its own. By default the service alone.
-        spool: the folder of what is not sent yet; None for none: what is not sent is lost with the process. By default
-            the folder for such things of this user.
+        spool: the folder of what is not sent yet; None for none: what is not sent is lost with the process, and what is
+            set aside is in the report alone. By default the folder for such things of this user.
         max_queued_records: the most records that wait for the encoder; 10,000.
         max_queued_bytes: the most bytes that these make once encoded; half of the physical memory.
         max_in_flight: the most requests at once; 8.

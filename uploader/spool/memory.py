@@ -8,19 +8,23 @@ from uploader.clock import get_clock
 from uploader.errors import SpoolError, SpoolFullError
 from uploader.models import LineFormat
 from uploader.sealing import SealedBatch
+from uploader.spool.aside import Aside
 from uploader.spool.batches import Destination, SpooledBatch
 
 _PLACE = "memory"
 
 
 class MemoryFolder:
-    """Keeps a few batches of one run in memory; what is set aside is let go, and its reason with it.
+    """Keeps a few batches of one run in memory, and of what is set aside as much as `aside` takes.
 
     Args:
         run_id: the run.
         destinations: where its batches are to go.
         max_batches: how many may be kept at once; what a batch is divided into may pass it.
         context: names and values that the service keeps with each trace.
+
+    Attributes:
+        aside: what was set aside.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class MemoryFolder:
         self._destinations = tuple(destinations)
         self._max_batches = max_batches
         self._context = dict(context or {})
+        self.aside = Aside()
         self._lock = threading.Lock()
         self._kept: dict[int, tuple[SpooledBatch, SealedBatch]] = {}
         self._last_seq = 0
@@ -96,14 +101,18 @@ class MemoryFolder:
             return kept
 
     def set_aside(self, spooled: SpooledBatch, reason: str) -> None:
-        """Let a batch go: there is no place for rejected ones."""
+        """Let a batch go, and keep it as set aside, if there is room."""
         with self._lock:
+            kept = self._kept.get(spooled.seq)
             self._let_go(spooled)
+        if kept is not None:
+            self.aside.add(spooled.line_format, kept[1], reason)
 
     def set_aside_line(
         self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
     ) -> None:
-        """Nothing: there is no place for rejected lines."""
+        """Keep a record that never came into a batch, or several, if there is room."""
+        self.aside.add_lines(line_format, pieces, reason, num_lines)
 
     def waiting(self) -> list[SpooledBatch]:
         """What is kept and not acknowledged by all, in order."""

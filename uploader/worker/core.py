@@ -133,7 +133,8 @@ class Worker:
     def _report_now(self) -> WorkerReport:
         stats = self.stats
         is_left = stats.counts.spooled or stats.counts.in_flight or stats.counts.rejected
-        return WorkerReport(stats, getattr(self._engine.keeper.disk, "path", None) if is_left else None)
+        keeper = self._engine.keeper
+        return WorkerReport(stats, getattr(keeper.disk, "path", None) if is_left else None, keeper.set_aside)
 
     @property
     def stats(self) -> WorkerStats:

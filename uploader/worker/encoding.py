@@ -117,7 +117,7 @@ class Encoding:
         clear_frames(error)  # they hold the record
         self._entry = None
         if self._ledger.reject(1, reason):
-            self._keeper.set_aside_line(entry.label, self._what_can_be_written(entry), text)
+            self._keeper.set_aside_line(entry.label, lambda: self._what_can_be_written(entry), text)
             self._tell(Rejected(1, reason, text))
 
     def _what_can_be_written(self, entry: Entry) -> Iterator[bytes]:
@@ -135,4 +135,4 @@ class Encoding:
             text = f"{type(error).__name__}: {error}"
             self._tell(Rejected(1, ESCAPED, text))
             # Not encoded again: what escaped once may do so again.
-            self._keeper.set_aside_line(entry.label, iter(()), text)
+            self._keeper.set_aside_line(entry.label, lambda: iter(()), text)

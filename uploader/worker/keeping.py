@@ -8,6 +8,7 @@ from typing import Final
 from uploader.errors import SpoolError, SpoolFullError
 from uploader.models import LineFormat
 from uploader.sealing import SealedBatch
+from uploader.spool.aside import Aside, SetAside
 from uploader.spool.batches import Folder, SpooledBatch
 
 logger = logging.getLogger(__name__)
@@ -97,13 +98,23 @@ class Keeper:
         self._room.set()
 
     def set_aside_line(
-        self, line_format: LineFormat, pieces: Iterator[bytes], reason: str, *, num_lines: int = 1
+        self, line_format: LineFormat, pieces: Callable[[], Iterator[bytes]], reason: str, *, num_lines: int = 1
     ) -> None:
-        """Keep what there is of a record that never came into a batch, or of several."""
-        try:
-            (self.disk or self._memory).set_aside_line(line_format, pieces, reason, num_lines=num_lines)
-        except SpoolError as error:
-            logger.warning("A record that was set aside could not be kept: %s", error)
+        """Keep what there is of a record that never came into a batch, or of several: in memory if not on disk."""
+        if self.disk is not None:
+            try:
+                self.disk.set_aside_line(line_format, pieces(), reason, num_lines=num_lines)
+            except SpoolError as error:
+                logger.warning("A record that was set aside is in memory alone: %s", error)
+            else:
+                return
+        self._memory.set_aside_line(line_format, pieces(), reason, num_lines=num_lines)
+
+    @property
+    def set_aside(self) -> tuple[SetAside, ...]:
+        """What was set aside and is in memory alone."""
+        aside: Aside | None = getattr(self._memory, "aside", None)
+        return () if aside is None else aside.kept
 
     @staticmethod
     def remove(folder: Folder, spooled: SpooledBatch) -> None:

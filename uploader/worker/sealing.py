@@ -9,7 +9,8 @@ something escapes then is set aside, with its bytes; so are those of a batch tha
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -185,7 +186,8 @@ class Sealing:
             self._closings[line_format] += 1
             return
         self._sealed, self._closings[line_format] = None, 0
-        pieces = unpacked(sealed.pieces, compressed=sealed.content_encoding is not None)
+        is_compressed = sealed.content_encoding is not None
+        pieces = partial(unpacked, sealed.pieces, compressed=is_compressed)
         self._set_aside(line_format, pieces, sealed.batch.num_lines, error)
 
     def _clean_up_open(self, line_format: LineFormat, error: BaseException) -> None:
@@ -193,7 +195,7 @@ class Sealing:
         try:
             lines = batch.lines(line_format)
         except Exception as damage:  # noqa: BLE001 - whatever it is, only their number is known now
-            self._set_aside(line_format, (), batch.records, ValueError(f"{error!r}, then {damage!r}"))
+            self._set_aside(line_format, lambda: iter(()), batch.records, ValueError(f"{error!r}, then {damage!r}"))
             return
         given_up: list[Line] = []
         if batch.hand is not None:
@@ -202,13 +204,13 @@ class Sealing:
             given_up, lines, self._closings[line_format] = lines, [], 0
         self._again.extendleft(reversed(lines))
         if given_up:
-            pieces = chain.from_iterable(line.pieces for line in given_up)
+            pieces = partial(chain.from_iterable, [line.pieces for line in given_up])
             self._set_aside(line_format, pieces, len(given_up), error)
 
     def _set_aside(
-        self, line_format: LineFormat, pieces: Iterable[bytes], num_records: int, error: BaseException
+        self, line_format: LineFormat, pieces: Callable[[], Iterator[bytes]], num_records: int, error: BaseException
     ) -> None:
         text = f"{type(error).__name__}: {error}"
         if self._ledger.reject(num_records, ESCAPED):
             self._tell(Rejected(num_records, ESCAPED, text))
-            self._keeper.set_aside_line(line_format, iter(pieces), text, num_lines=num_records)
+            self._keeper.set_aside_line(line_format, pieces, text, num_lines=num_records)

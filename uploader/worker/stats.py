@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uploader.delivery.stats import SinkStats
+from uploader.spool.aside import SetAside
 from uploader.worker.counts import Counts
 
 
@@ -73,10 +74,12 @@ class WorkerReport:
     Attributes:
         stats: the last ones.
         spool: the folder that holds what was not sent and what was set aside; None if there is no such record.
+        set_aside: what was set aside and is on no disk, up to 16 MiB of it, compressed.
     """
 
     stats: WorkerStats
     spool: Path | None = None
+    set_aside: tuple[SetAside, ...] = ()
 
     @property
     def is_complete(self) -> bool:

@@ -61,12 +61,18 @@ def test_parts_take_the_place_of_a_batch_also_when_it_is_full() -> None:
     assert folder.used_bytes == sum(half.compressed_size for half in halves)
 
 
-def test_set_aside_is_let_go() -> None:
+def test_what_is_set_aside_waits_no_more_and_is_kept_beyond_the_end() -> None:
     folder = memory()
-    folder.set_aside(folder.add(LineFormat.TRACE, seal(b"1\n")), "bad")
-    folder.set_aside_line(LineFormat.TRACE, iter([b"1"]), "bad")
+    spooled = folder.add(LineFormat.TRACE, seal(b"1\n", b"2\n"))
+    folder.set_aside(spooled, "bad")
+    folder.set_aside(spooled, "bad again")
+    folder.set_aside_line(LineFormat.EPISODE, iter([b"3"]), "too long")
     assert (folder.waiting(), folder.used_bytes) == ([], 0)
     folder.add(LineFormat.TRACE, seal(b"1\n"))
     folder.sync()
     folder.close()
     assert (folder.waiting(), folder.used_bytes) == ([], 0)
+    assert [(each.line_format, each.num_records, each.reason, each.content) for each in folder.aside.kept] == [
+        (LineFormat.TRACE, 2, "bad", b"1\n2\n"),
+        (LineFormat.EPISODE, 1, "too long", b"3"),
+    ]

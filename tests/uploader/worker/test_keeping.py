@@ -1,14 +1,19 @@
 """Batches go to disk, to memory while the disk takes none, and wait where there is no room at all."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
+from tests.uploader.spool.support import TRACES
 from tests.uploader.worker.doubles import TIMEOUT_S, FakeFolder, until
 from uploader.errors import SpoolError, SpoolFullError
 from uploader.models import LineFormat
 from uploader.sealing import SealedBatch, Sealer
 from uploader.spool.batches import Folder, SpooledBatch
+from uploader.spool.folder import DiskFolder
+from uploader.spool.memory import MemoryFolder
+from uploader.spool.room import SpoolLimits
 from uploader.worker.keeping import Keeper
 
 
@@ -98,3 +103,19 @@ def test_closing_closes_both() -> None:
     keeper.close()
     until(disk.closed.is_set)
     assert memory.closed.is_set()
+
+
+def test_what_the_disk_does_not_take_of_what_is_set_aside_is_kept_in_memory(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = DiskFolder.open(tmp_path, "run", [TRACES], limits=SpoolLimits(0, 0))
+    memory = MemoryFolder("run", [TRACES], max_batches=1)
+    keeper = Keeper(lambda: disk, memory, lambda error: None, lambda error: None)
+    keeper.open()
+    keeper.set_aside_line(LineFormat.TRACE, lambda: iter([b"1"]), "bad")
+    assert len(keeper.set_aside) == 0
+    disk.close()
+    keeper.set_aside_line(LineFormat.TRACE, lambda: iter([b"2\n", b"3\n"]), "worse", num_lines=2)
+    assert [(each.num_records, each.reason, each.content) for each in keeper.set_aside] == [(2, "worse", b"2\n3\n")]
+    assert "in memory alone" in caplog.text
+    assert new(disk=None)[0].set_aside == ()
