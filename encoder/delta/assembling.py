@@ -142,16 +142,16 @@ class EpisodeAssembly:
             LostDeltaError: it comes later.
             MalformedDeltaError: nothing can come.
         """
-        attempt = self.attempt
-        if info.attempt < attempt or (info.attempt == attempt and (info.sequence < self.sequence or self.is_discarded)):
+        is_current = info.attempt == self.attempt
+        expected = self.sequence if is_current else 0
+        if info.attempt < self.attempt or info.sequence < expected:
             return False
         if info.state == "discarded":
             return True
-        expected = self.sequence if info.attempt == attempt else 0
         if info.sequence > expected:
             raise LostDeltaError(info.stream, info.attempt, expected, info.sequence)
-        if info.attempt == attempt and (self.is_complete or info.kind != self.kind):
-            raise MalformedDeltaError(f"nothing can follow, and no {info.kind}, where a {self.kind} is complete")
+        if is_current and (self.is_complete or self.is_discarded or info.kind != self.kind):
+            raise MalformedDeltaError(f"attempt {info.attempt} at a {self.kind} is over, or this is a {info.kind}'s")
         return True
 
     def to_json(self) -> bytes:

@@ -173,7 +173,7 @@ class Growth:
             while end < min(length, start + _MOST_ITEMS) and sum(map(len, pieces)) < _MOST_BYTES:
                 some = yield from source.items(name, end, min(length, end + _ITEMS_AT_ONCE))
                 end = min(length, end + _ITEMS_AT_ONCE)
-                pieces += [b",", *some] if pieces and some else some
+                pieces += [b",", *some] if pieces else some
             yield from self._chunk(Items(number, name, kept, end - start, 0), pieces, None)
             kept += 1
 

@@ -71,7 +71,6 @@ def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield b"".join(held)
             held, size = [], 0
         elif not len(held) % _PIECES_AT_ONCE:
-            held = [b"".join(held)]
             yield b""
     if held:
         yield b"".join(held)

@@ -180,6 +180,9 @@ def test_nothing_follows_the_last_one() -> None:
         assembly.feed(changed(lines[1], sequence=4))
     with pytest.raises(MalformedDeltaError):
         fed(lines[:1]).feed(changed(lines[1], kind="trace"))
+    discarded = fed([lines[0], changed(lines[1], state="discarded")])
+    with pytest.raises(MalformedDeltaError):
+        discarded.feed(lines[2])
 
 
 @pytest.mark.parametrize(

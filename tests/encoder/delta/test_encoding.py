@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 import pytest
-from pydantic import ConfigDict, Field, model_serializer
+from pydantic import ConfigDict, Field, field_serializer, model_serializer
 
 from encoder import (
     AssistantMessage,
@@ -22,6 +23,7 @@ from encoder import (
     TraceTask,
     Usage,
     UserMessage,
+    pumps,
 )
 from encoder.delta import DeltaEncoder, DeltaStateError, EpisodeAssembly, peek
 from encoder.synthetic import synthetic_episode
@@ -283,6 +285,26 @@ def test_a_record_that_grows_while_it_is_encoded() -> None:
     assert assembly.to_json() == dumped(rollout.episode)
 
 
+def test_a_record_that_grows_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    rollout = Endless(20)
+    encoder, assembly = DeltaEncoder(rollout.episode), EpisodeAssembly()
+
+    def watched(steps: Iterator[bytes]) -> Iterator[bytes]:
+        for step in steps:
+            rollout.go_on()
+            yield step
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pumps, "watched", watched)
+        lines = [encoder.encode() for _ in range(4)]
+    for line in lines:
+        assembly.feed(line)
+        again = Episode.model_validate_json(assembly.to_json())
+        assert again.to_json() == assembly.to_json()
+    assembly.feed(encoder.encode(last=True))
+    assert assembly.to_json() == dumped(rollout.episode)
+
+
 def test_encoders_in_several_threads() -> None:
     records = [synthetic_episode(seed, num_nodes=40, tokens_per_node=50) for seed in range(4)]
     bodies: dict[int, bytes] = {}
@@ -351,6 +373,47 @@ def test_classes_of_the_users_own(cls: type[Episode], run: EvalRunInfo | None) -
         assembly.feed(encoder.encode(last=name == "t2"))
     expected = dumped(rollout.record, None if cls is Renamed else run)
     assert assembly.to_json() == expected
+
+
+class Open(Episode):
+    model_config = ConfigDict(extra="allow")
+
+
+def test_fields_that_no_class_declares() -> None:
+    record: Any = Open(id="e", task=grown().record.task)
+    encoder, assembly = DeltaEncoder(record), EpisodeAssembly()
+    for value in ("first", {"a": None}, ["then"]):
+        record.something = value
+        assembly.feed(encoder.encode())
+        assert assembly.to_json() == dumped(record)
+
+
+class Dependent(Episode):
+    label: str = "label"
+
+    @field_serializer("label")
+    def _say(self, label: str) -> str:
+        return f"{label} of {len(self.errors)}"
+
+
+def test_a_field_whose_serializer_looks_at_others() -> None:
+    record = Dependent(id="e", task=grown().record.task)
+    encoder, assembly = DeltaEncoder(record), EpisodeAssembly()
+    for _ in range(3):
+        assembly.feed(encoder.encode())
+        assert assembly.to_json() == dumped(record)
+        record.errors.append(Error(type="E", message="m"))
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_a_list_that_is_another_thing_for_a_while() -> None:
+    record: Any = grown().record
+    record.errors += [Error(type="E", message=f"{number}") for number in range(100)]
+    encoder, assembly = DeltaEncoder(record), EpisodeAssembly()
+    for errors in (record.errors, tuple(record.errors[:3]), [Error(type="other", message="m")] * 100):
+        record.errors = errors
+        assembly.feed(encoder.encode())
+        assert assembly.to_json() == dumped(record)
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")

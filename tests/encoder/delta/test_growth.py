@@ -30,6 +30,8 @@ EXCLUDES: list[Any] = [
     {"traces": {0: {"calls"}, -1: {"run"}}, "errors": {-1}},
     {"traces": {"__all__": True}},
     {"traces": {0}},
+    {"traces": frozenset({1, 5})},
+    {"traces": {"__all__": {"nodes": {"__all__": None}}}},
     {"errors": {"__all__": {"message"}}},
 ]
 TRACE_EXCLUDES: list[Any] = [
