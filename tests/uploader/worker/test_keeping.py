@@ -113,7 +113,7 @@ def test_what_the_disk_does_not_take_of_what_is_set_aside_is_kept_in_memory(
     keeper = Keeper(lambda: disk, memory, lambda error: None, lambda error: None)
     keeper.open()
     keeper.set_aside_line(LineFormat.TRACE, lambda: iter([b"1"]), "bad")
-    assert len(keeper.set_aside) == 0
+    assert list(keeper.set_aside) == []
     disk.close()
     keeper.set_aside_line(LineFormat.TRACE, lambda: iter([b"2\n", b"3\n"]), "worse", num_lines=2)
     assert [(each.num_records, each.reason, each.content) for each in keeper.set_aside] == [(2, "worse", b"2\n3\n")]
