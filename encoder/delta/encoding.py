@@ -96,8 +96,8 @@ class DeltaEncoder:
 
         Args:
             last: whether the record is complete. The delta carries a digest of all that was sent, and is thorough.
-            thorough: whether to look again at every item that was sent before, which costs as much as `to_json`. By
-                default only the last delta does.
+            thorough: whether to look again at every item that was sent before, which costs what `to_json` does, and a
+                few times that for many small items. By default only the last delta does.
 
         Returns:
             The line, its LF included; nothing at all where nothing is new, unless it is the last one.
