@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,11 +19,11 @@ from uploader.monitors.open_files import Files
 from uploader.monitors.writing import Writing
 from uploader.runs.metrics import Row
 from uploader.worker.barriers import Barrier
+from uploader.worker.beginning import Beginning
 from uploader.worker.closing import NO_TIME
 from uploader.worker.counts import Counts
 from uploader.worker.intake import Intake
 from uploader.worker.ledger import Ledger
-from uploader.worker.starting import start_soon
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ class FileEngine:
         self.writing = Writing(self.intake, self.ledger, files, self.disk, self._holding.take, failures)
         self.late = self.lost_rows = 0
         self._said: set[str] = set()
-        self._begun = False
+        self._beginning = Beginning()
         self._closing = threading.Lock()  # taken by whoever closes, and never let go
         self._closed, self._hurried = threading.Event(), threading.Event()
 
@@ -83,13 +84,10 @@ class FileEngine:
 
     def begin(self) -> None:
         """Have the threads started, unless they are; it waits for nothing."""
-        if not self._begun and not self.is_closed:
-            try:
-                start_soon(self.writing.thread.start)
-            except RuntimeError:  # no thread is to be had: the next call tries again
-                return
-            self._begun = True
-            self.metrics.queue.start()
+        if not self._beginning.begun and not self.is_closed:
+            with suppress(RuntimeError):
+                self._beginning.begin(self.writing.thread.start)
+                self.metrics.queue.start()
 
     def put_row(self, row: Row) -> None:
         """Queue a row of metrics."""
@@ -117,7 +115,7 @@ class FileEngine:
         def left_s() -> float | None:
             return None if deadline is None else max(0.0, deadline - time.monotonic())
 
-        if self.is_closed or not self._begun:
+        if self.is_closed or not self._beginning.has_begun():
             return True
         barrier = Barrier()
         self.intake.put_barrier(barrier)
@@ -137,7 +135,7 @@ class FileEngine:
             return
         self.intake.close()
         try:
-            if self._begun:
+            if self._beginning.has_begun():
                 self._finish(timeout_s)
         finally:
             self._closed.set()

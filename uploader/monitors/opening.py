@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 from uploader.errors import UploaderError
 from uploader.monitors.failures import Failures
 from uploader.runs import Run
+from uploader.worker.beginning import Beginning
 from uploader.worker.forks import begin_anew_after_fork
-from uploader.worker.starting import start_soon
 
 Call: TypeAlias = Callable[[Run], object]
 """Logs something to the run."""
@@ -42,12 +42,13 @@ class Opening:
         self.dropped = 0
         self._open_run = open_run
         self._failures = failures
-        self._begun = self._failed = False
+        self._failed = False
         self._begin_anew()
         begin_anew_after_fork(self)
 
     def _begin_anew(self) -> None:
         self._lock = threading.Lock()
+        self._beginning = Beginning()
         self._settled = threading.Event()
         self._waiting: deque[tuple[Call, int]] = deque()
         self._waiting_items = 0
@@ -57,15 +58,12 @@ class Opening:
     @property
     def is_begun(self) -> bool:
         """Whether there is a run, or something was logged to the one that is to be opened."""
-        return self._begun or self.run is not None
+        return self._beginning.begun or self.run is not None
 
     def begin(self) -> None:
         """Have the run opened, unless it is; it waits for nothing."""
-        if self.is_begun:
-            return
-        thread = threading.Thread(target=self._open, name="uploader-open", daemon=True)
-        start_soon(thread.start)
-        self._begun = True
+        if not self.is_begun:
+            self._beginning.begin(threading.Thread(target=self._open, name="uploader-open", daemon=True).start)
 
     def give(self, call: Call, items: int) -> None:
         """Call with the run: at once if it is open, else as soon as it is.
@@ -138,5 +136,5 @@ class Opening:
 
     def after_fork(self) -> None:
         """In a forked child: a run that was being opened is the parent's, and there will be none."""
-        self._failed = self._begun and self.run is None
+        self._failed = self._beginning.begun and self.run is None
         self._begin_anew()

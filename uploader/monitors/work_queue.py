@@ -3,12 +3,13 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Final, TypeAlias
 
 from uploader.monitors.failures import Failures
 from uploader.pumps import StoppedError
-from uploader.worker.starting import start_soon
+from uploader.worker.beginning import Beginning
 
 Job: TypeAlias = Callable[[], object]
 
@@ -36,7 +37,8 @@ class WorkQueue:
         self._failures = failures
         self._max_jobs = max_jobs
         self._jobs: SimpleQueue[tuple[Job, int] | None] = SimpleQueue()
-        self._begun = self._closed = False
+        self._closed = False
+        self._beginning = Beginning()
         self._ended = threading.Event()
         self.dropped = 0
         self.stopped = threading.Event()
@@ -49,16 +51,13 @@ class WorkQueue:
     @property
     def is_begun(self) -> bool:
         """Whether the thread was started, or is about to be."""
-        return self._begun
+        return self._beginning.begun
 
     def start(self) -> None:
         """Have the thread started, unless it is; it waits for nothing."""
-        if not self._begun and not self._closed:
-            try:
-                start_soon(threading.Thread(target=self._work, name=self._name, daemon=True).start)
-            except RuntimeError:  # no thread is to be had: the next call tries again
-                return
-            self._begun = True
+        if not self._beginning.begun and not self._closed:
+            with suppress(RuntimeError):
+                self._beginning.begin(threading.Thread(target=self._work, name=self._name, daemon=True).start)
 
     def put(self, job: Job, items: int = 1) -> bool:
         """Have a function called.
@@ -84,7 +83,7 @@ class WorkQueue:
             timeout_s: how long; None for as long as it takes.
             stop: ends the waiting.
         """
-        if not self._begun or self._closed:
+        if self._closed or not self._beginning.has_begun():
             return True
         passed = threading.Event()
         self._jobs.put((passed.set, 0))
@@ -102,7 +101,7 @@ class WorkQueue:
             Whether all were called.
         """
         self._closed = True
-        if not self._begun:
+        if not self._beginning.has_begun():
             return True
         self._jobs.put((last, 0))
         self._jobs.put(None)

@@ -9,12 +9,13 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Final, TypeAlias
 
 from uploader.pumps import StoppedError
 from uploader.runs.non_finite import NON_FINITE
-from uploader.worker.starting import start_soon
+from uploader.worker.beginning import Beginning
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ class MetricsQueue:
         self._items: SimpleQueue[Row | threading.Event] = SimpleQueue()
         self._current: deque[Row] = deque(maxlen=1)
         self._stop, self._ended = threading.Event(), threading.Event()
-        self._begun = False
+        self._beginning = Beginning()
 
     def put(self, row: Row) -> bool:
         """Queue a row; False if there are too many."""
@@ -115,19 +116,16 @@ class MetricsQueue:
 
     def start(self) -> None:
         """Have the thread started, unless it is; it waits for nothing."""
-        if self._begun:
+        if self._beginning.begun:
             return
         arguments = (self._items, self._stop, self._ended)
         thread = threading.Thread(target=self._work, args=arguments, name=self._name, daemon=True)
-        try:
-            start_soon(thread.start)
-        except RuntimeError:  # no thread is to be had: the next row tries again
-            return
-        self._begun = True
+        with suppress(RuntimeError):
+            self._beginning.begin(thread.start)
 
     def flush(self, timeout_s: float | None) -> bool:
         """Wait until all that was put before is delivered."""
-        if not self._begun:
+        if not self._beginning.has_begun():
             return self._items.empty()
         passed = threading.Event()
         self._items.put(passed)
@@ -140,7 +138,7 @@ class MetricsQueue:
         """
         delivered = self.flush(timeout_s)
         self._stop.set()
-        if not self._begun:
+        if not self._beginning.begun:
             return list(self._drained())
         self._items.put(threading.Event())  # wakes the thread
         if delivered:

@@ -57,7 +57,7 @@ class Closing:
         """
         engine = self._engine
         engine.intake.close()
-        if engine.begun:
+        if engine.beginning.has_begun():
             engine.intake.put_barrier(self._last)
             self._bounded(lambda: self._wait(self._last.wait, self._reserve_s))
             self._seal_at_once()
@@ -122,5 +122,5 @@ class Closing:
         except RuntimeError:  # the interpreter ends, and takes no new thread
             close()
         self._bounded(lambda: closed.wait(_CLOSE_S))
-        if engine.begun:
+        if engine.beginning.begun:
             self._bounded(lambda: engine.reporting.end(_CLOSE_S))

@@ -72,7 +72,7 @@ class Worker:
             raise TypeError(f"records must be a sequence of records, not one {type(records).__name__}: give [record]")
         engine = self._engine
         reason = engine.intake.put(records, line_format, prepare or self._settings.prepare)
-        if not engine.begun:
+        if not engine.beginning.begun:
             engine.begin()
         return reason is None
 
@@ -88,7 +88,7 @@ class Worker:
         engine = self._engine
         if engine.ledger.queued:
             engine.begin()  # where the first record could not
-        if not engine.begun:
+        if not engine.beginning.has_begun():
             return engine.ledger.queued == 0
         barrier = Barrier()
         engine.intake.put_barrier(barrier)

@@ -8,6 +8,7 @@ from typing import Final
 from uploader.errors import SpoolError
 from uploader.spool.batches import Folder, SpooledBatch
 from uploader.worker import encoding, leftovers, sealing, starting
+from uploader.worker.beginning import Beginning
 from uploader.worker.events import SpoolDamaged, SpoolUnavailable, WorkerEvent
 from uploader.worker.forks import begin_anew_after_fork
 from uploader.worker.handover import Handover
@@ -59,8 +60,7 @@ class Engine:
         )
         self._opened = threading.Event()
         self._said = False
-        self.begun = False
-        self._first = threading.Lock()  # taken by whoever begins, and never let go
+        self.beginning = Beginning()
         begin_anew_after_fork(self)
 
     def tell(self, event: WorkerEvent) -> None:
@@ -93,18 +93,13 @@ class Engine:
 
     def begin(self) -> None:
         """Have the threads started, unless they are; it waits for nothing."""
-        if self.begun or not self._first.acquire(blocking=False):
-            return
+        threads = (*self.threads, self.reporting.thread)
         try:
-            starting.start_soon(
-                self._start_delivery, *(thread.start for thread in (*self.threads, self.reporting.thread))
-            )
-            self.begun = True
-        except RuntimeError as error:  # no thread to be had now: the next call tries again
+            self.beginning.begin(self._start_delivery, *(thread.start for thread in threads))
+        except RuntimeError as error:
             if not self._said:
                 self._said = True
                 logger.error("The worker's threads cannot be started now: %s", error)
-            self._first.release()
 
     def _open(self) -> None:
         """The work of a short-lived thread: what waits for a disk."""

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -238,14 +239,17 @@ def test_a_forked_child_leaves_what_was_logged_to_its_parent(tmp_path: Path) -> 
     assert len(metrics(parent)) == 1
 
 
-def test_no_thread_to_be_had_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_no_thread_to_be_had_is_tried_again(at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any) -> int:
         raise RuntimeError("can't start new thread")
 
+    monkeypatch.setattr("uploader.worker.starting._AT_ONCE", at_once)
     monitor = FileMonitor(tmp_path)
 
     async def use() -> None:
         with monkeypatch.context() as context:
+            context.setattr(threading.Thread, "start", refuse)
             context.setattr(_thread, "start_new_thread", refuse)
             await monitor.log(chat(0), 0)
             await monitor.log({"loss": 0.0}, 0)

@@ -98,12 +98,15 @@ def test_what_was_never_used_needs_no_end(failures: Failures) -> None:
     assert not queue.is_begun
 
 
-def test_no_thread_to_be_had_is_tried_again(queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_no_thread_to_be_had_is_tried_again(at_once: bool, queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any) -> int:
         raise RuntimeError("can't start new thread")
 
+    monkeypatch.setattr("uploader.worker.starting._AT_ONCE", at_once)
     called: list[int] = []
     with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", refuse)
         context.setattr(_thread, "start_new_thread", refuse)
         queue.put(lambda: called.append(1))
         assert not queue.is_begun

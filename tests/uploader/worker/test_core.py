@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from uploader.limits import CHUNK_BYTES, WORKER_CHUNK_BYTES
 from uploader.models import LineFormat
 from uploader.sealing import Sealer
 from uploader.spool.memory import MemoryFolder
+from uploader.worker import beginning, starting
 from uploader.worker.counts import Counts
 from uploader.worker.events import Dropped, Spooled, Stored
 from uploader.worker.intake import TOO_MANY_RECORDS
@@ -279,6 +281,30 @@ def test_a_worker_whose_threads_cannot_be_started_says_what_was_lost(
     assert bench.worker.submit([b"{}"])
     assert not bench.worker.flush(TIMEOUT_S)
     assert bench.worker.close(TIMEOUT_S).stats.counts.dropped == 1
+
+
+@pytest.mark.parametrize("end", ["flush", "close"])
+def test_what_another_thread_is_just_starting_is_waited_for(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    start_soon, begins, goes_on = starting.start_soon, threading.Event(), threading.Event()
+
+    def slowly(*starts: Callable[[], object]) -> None:
+        begins.set()
+        assert goes_on.wait(TIMEOUT_S)
+        start_soon(*starts)
+
+    monkeypatch.setattr(beginning, "start_soon", slowly)
+    bench = Bench()
+    first = threading.Thread(target=bench.worker.submit, args=([b"1"],))
+    first.start()
+    assert begins.wait(TIMEOUT_S)
+    later = threading.Timer(0.05, goes_on.set)
+    later.start()
+    assert bench.worker.submit([b"2"])
+    if end == "flush":
+        assert bench.worker.flush(TIMEOUT_S)
+    assert bench.worker.close(TIMEOUT_S).stats.counts == Counts(submitted=2, stored=2)
+    first.join()
+    later.join()
 
 
 def test_settings_that_cannot_be_used() -> None:

@@ -83,7 +83,7 @@ def held_by_another_thread(lock: Any) -> Callable[[], None]:
 LOCKS: dict[str, Callable[[Any], Any]] = {
     "ledger": lambda worker: worker._engine.ledger.lock,
     "handover": lambda worker: worker._engine.sealing._handover._changed,
-    "begin": lambda worker: worker._engine._first,
+    "begin": lambda worker: worker._engine.beginning._first,
     "opened": lambda worker: worker._engine._opened._cond,
     "close": lambda worker: worker._closing,
     "closed": lambda worker: worker._closed._cond,
@@ -114,6 +114,7 @@ def test_no_lock_is_forgotten_above() -> None:
         "engine": engine,
         **{name: part for name, part in vars(engine).items() if type(part).__module__.startswith("uploader.")},
         "handover": engine.sealing._handover,
+        "beginning": engine.beginning,
         "thread": engine.threads[0],
         "reports": engine.reporting.thread,
     }
@@ -122,8 +123,8 @@ def test_no_lock_is_forgotten_above() -> None:
     assert found == {
         ("worker", "_closing"),
         ("worker", "_closed"),
-        ("engine", "_first"),
         ("engine", "_opened"),
+        ("beginning", "_first"),
         ("ledger", "lock"),
         ("handover", "_changed"),
         ("keeper", "_room"),
