@@ -2,8 +2,9 @@
 
 Measured on two cores, the lag of a 1 ms tick while one thread encodes an episode or one of the adversarial shapes of
 `benchmarks/`: with a budget of 0.5 ms its 99th percentile is 0.5 to 1.2 ms, with 0.75 ms it is 0.9 to 2.0 ms for 2 to
-4 % less CPU time, and without naps 2 to 11 ms. `time.sleep(0)` is no better than a nap, and calls that release the
-GIL for an instant on their own lose the race for it.
+4 % less CPU time, and without naps 2 to 11 ms. Where a neighbour slows the machine down, a thread that only counts and
+naps makes it 1.4 ms with 0.5 ms, and 0.8 ms with 0.35 ms, which leaves 95 % of its speed. `time.sleep(0)` is no better
+than a nap, and calls that release the GIL for an instant on their own lose the race for it.
 """
 
 import math
@@ -15,7 +16,7 @@ from typing import Final
 from encoder.gaps import gave_way
 
 # Between checks a step of a quarter of a millisecond may run, on a slow machine of a half; a millisecond is not passed.
-BUDGET_S: Final = 0.0005
+BUDGET_S: Final = 0.00035
 
 # The shortest sleep that really gives the GIL to whoever waits for it.
 _NAP_S: Final = 1e-6

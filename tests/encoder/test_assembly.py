@@ -73,3 +73,29 @@ def test_nothing_is_an_empty_text() -> None:
     made = Assembly()
     assert list(made.over(iter(()))) == []
     assert made.result() == b""
+
+
+def test_the_part_that_lies_highest_keeps_the_memory_below_it() -> None:
+    pinned = assembly._of_thread
+    parts = [bytes([number]) * 5_000 for number in range(40)]
+    highest, pinned.pin = max(parts, key=id), min(parts, key=id)
+    made = Assembly()
+    for _ in made.over(appending(made, [parts, [bytes(assembly._MAX_PIN_BYTES + 1), b"small"]])):
+        pass
+    result = made.result()
+    for _ in made.let_go():
+        assert pinned.pin is highest
+    assert result.startswith(b"".join(parts))
+    del parts
+    assert pinned.pin is highest
+
+
+def test_what_lies_lower_than_what_is_kept_is_not_kept() -> None:
+    pinned = assembly._of_thread
+    lower, higher = sorted((bytes(2_000), bytes(2_001)), key=id)
+    pinned.pin = lower
+    for part in (higher, lower):
+        made = Assembly()
+        made.parts.append(part)
+        made._pin()
+        assert pinned.pin is higher
