@@ -476,11 +476,11 @@ def test_sinks_have_queues_of_their_own() -> None:
     for number in range(5):
         delivery.offer(lines(1, number))
     delivery.sender.start("run")
-    while len(quick.stored) < 5:
+    while [spooled.waiting_for for spooled in delivery.folder.waiting()] != [(stuck.destination,)] * 5:
         time.sleep(0.001)
     delivery.sender.stop(0.0)
     assert delivery.sender.stop(30)
-    assert [spooled.waiting_for for spooled in delivery.folder.waiting()] == [(stuck.destination,)] * 5
+    assert len(quick.stored) == 5
     assert ("stored", 1, "quick", False) in delivery.listener.events
 
 
