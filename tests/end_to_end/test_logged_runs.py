@@ -20,6 +20,7 @@ import uploader
 from encoder import Episode, EvalRunInfo, TrainRunInfo, TrainWorkInfo
 from encoder.synthetic import synthetic_episode
 from tests.end_to_end.service import oracle
+from tests.faults.proxy import FaultProxy
 from tests.uploader.faces import KEY
 from uploader.errors import RunError
 from uploader.receiver import ReceiverProcess
@@ -158,6 +159,39 @@ def test_the_command_that_a_report_names(
     assert done.returncode == 0, done.stderr
     assert stored(receiver.url, logged) == under(EvalRunInfo(id="resumed"), logged)
     assert not list(spool.rglob("*.jsonl.gz"))
+
+
+@pytest.mark.parametrize("kind", ["train", "eval"])
+def test_what_the_platform_did_not_hear_of_a_run_is_told_by_the_same_command(
+    kind: Any, receiver: ReceiverProcess, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = episodes(200, 2) if kind == "train" else episodes(202, 2)
+    with FaultProxy(receiver.url) as proxy:
+        run = init(proxy.url, spool, kind=kind, model="m", environments=["synthetic"])
+        assert not run.is_local
+        proxy.refuse()
+        proxy.cut()
+        assert run.log_episodes(logged, step=0 if kind == "train" else None)
+        assert run.flush(TIMEOUT_S)
+        assert run.log_metrics({"loss": 1.5}, step=0)
+        report = run.finish({"best": 2}, timeout=0.5)
+        assert (report.counts.spooled, report.kept_metrics, report.problem is None) == (2, 1, False), report
+        assert report.resume_command is not None
+        wait_for(lambda: not {"uploader-metrics", "uploader-run-close"} & {each.name for each in threading.enumerate()})
+        proxy.accept()
+        monkeypatch.setenv("PRIME_API_KEY", KEY)
+        arguments = [sys.executable, "-m", *shlex.split(report.resume_command)]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "row of metrics and its end" in " ".join(done.stdout.split())
+    if kind == "train":
+        known = ask(receiver.url, f"/rft/external-runs/{run.id}")
+        assert (known["status"], [row["loss"] for row in known["metrics"]]) == ("completed", [1.5])
+    else:
+        known = ask(receiver.url, f"/evaluations/{run.id}")
+        assert (known["status"], known["metrics"]) == ("completed", {"loss": 1.5, "best": 2})
+    assert len(stored(receiver.url, logged)) == 2
+    assert not [path for path in spool.rglob("*") if path.is_file()]
 
 
 def wait_for(condition: Any) -> None:

@@ -12,10 +12,12 @@ from uploader.cli.output import messages, report_error, shown
 from uploader.cli.service_options import InFlightOption, KeyOption, TeamOption, UrlOption, in_option_names
 from uploader.cli.spool import JsonOption, SpoolOption, reported
 from uploader.cli.spool_targets import print_resumed, sink_for, targets_of
+from uploader.cli.spool_told import Platforms
 from uploader.config import load_config
 from uploader.delivery.resume import Resumed, resume
 from uploader.errors import ConfigurationError
 from uploader.limits import MAX_IN_FLIGHT
+from uploader.runs.telling import Told
 from uploader.spool.batches import Destination
 from uploader.spool.places import default_spool
 from uploader.spool.scan import scan
@@ -36,8 +38,8 @@ def resume_runs(
     """Send what waits for the service and team, for stores and for folders; runs in use are left alone.
 
     Nothing is stored twice, however often it is sent. A batch goes to the address and team that it was logged for,
-    unless you say --redirect; stores take their credentials from the environment. Ctrl-C lets the requests in flight
-    end.
+    unless you say --redirect; stores take their credentials from the environment. A platform that did not hear of a
+    run's metrics or of its end is told then. Ctrl-C lets the requests in flight end.
     """
     with _settings():
         config = load_config(api_key, url, team_id)
@@ -46,9 +48,11 @@ def resume_runs(
         reports = scan(root)
     targets = targets_of(reports, config, redirect=redirect)
     with _settings():
-        if targets.services:
+        platforms = Platforms(config)
+        if targets.services or platforms.is_anything_for(root):
             config.headers()  # a missing key is an error of usage, before anything is sent
     found: list[Resumed] = []
+    told: list[Told] = []
     unusable: list[tuple[Destination, ConfigurationError]] = []
     try:
         with announced_interrupts():
@@ -60,11 +64,12 @@ def resume_runs(
                     continue
                 with messages().status(f"sending to {shown(sinks[0].destination.place)}"):
                     resume(root, sinks, max_in_flight=max_in_flight, on_folder=found.append)
+            platforms.tell(root, told)
     finally:
-        print_resumed(found, reports, targets, as_json=as_json)
+        print_resumed(found, reports, targets, told, as_json=as_json)
         for destination, problem in unusable:
             report_error(f"{shown(destination.place)}: {problem.reason}")
-    raise typer.Exit(_exit(found, unusable))
+    raise typer.Exit(_exit(found, told, unusable))
 
 
 @contextmanager
@@ -76,8 +81,10 @@ def _settings() -> Iterator[None]:
         raise typer.Exit(Exit.USAGE) from None
 
 
-def _exit(found: Sequence[Resumed], unusable: Sequence[object]) -> Exit:
-    exits = [exit_for(result.error) for result in found if result.error is not None]
+def _exit(found: Sequence[Resumed], told: Sequence[Told], unusable: Sequence[object]) -> Exit:
+    errors = [*(result.error for result in found), *(result.error for result in told)]
+    exits = [exit_for(error) for error in errors if error is not None]
+    exits += [Exit.REFUSED for result in told if result.refused]
     exits += [Exit.REFUSED for result in found if result.rejected_records or result.problems]
     if unusable:
         exits.append(Exit.REFUSED if any(result.batches for result in found) else Exit.USAGE)

@@ -108,6 +108,7 @@ def folder_json(report: RunFolderReport) -> dict[str, Any]:
         "rejected": {**_total_json(report.rejected), "reasons": dict(report.reasons)},
         "damaged": [batch_json(batch) for batch in report.damaged],
         "unfinished": [batch_json(batch) for batch in report.unfinished],
+        "platform_untold": report.has_untold,
         "other_files": [str(path) for path in report.other_files],
         "problem": report.problem or None,
     }
@@ -169,7 +170,9 @@ def _state(report: RunFolderReport) -> str:
         return "in use"
     if report.damaged:
         return "damaged"
-    return "unfinished" if report.unfinished else ""
+    if report.unfinished:
+        return "unfinished"
+    return "end untold" if report.has_untold else ""
 
 
 def _why(report: BatchReport) -> str:

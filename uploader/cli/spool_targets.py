@@ -11,8 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from uploader.cli.output import amount, counted, report_error, results, shown
+from uploader.cli.spool_told import print_told, told_json
 from uploader.config import Config
 from uploader.delivery.resume import Resumed
+from uploader.runs.telling import Told
 from uploader.sinks.base import Sink
 from uploader.sinks.choosing import is_service, store_sink
 from uploader.sinks.traces import TracesSink
@@ -62,15 +64,21 @@ def sink_for(destination: Destination, config: Config) -> Sink:
 
 
 def print_resumed(
-    found: Sequence[Resumed], reports: Sequence[RunFolderReport], targets: Targets, *, as_json: bool
+    found: Sequence[Resumed],
+    reports: Sequence[RunFolderReport],
+    targets: Targets,
+    told: Sequence[Told],
+    *,
+    as_json: bool,
 ) -> None:
-    """Say what was sent, and what was not and why."""
+    """Say what was sent and told, and what was not and why."""
     if as_json:
-        typer.echo(json.dumps([_json(result) for result in found], indent=2))
+        typer.echo(json.dumps([*map(_json, found), *map(told_json, told)], indent=2))
     elif found:
         results().print(_table(found))
-    else:
+    elif not told:
         typer.echo("nothing to send")
+    print_told(told, as_json=as_json)
     for result in found:
         for problem in result.problems:
             report_error(f"{shown(problem.path)}: {problem.reason}")

@@ -55,7 +55,6 @@ class RunParts:
     spool: Path | None = None
     url: str | None = None
     team: str | None = None
-    kept_metrics: int = 0
     lost_metrics: int = 0
     problem: str | None = None
     folder: Path | None = None
@@ -75,7 +74,8 @@ class RunParts:
         """What has become of everything by now."""
         stats = self.worker.stats
         counts = stats.counts
-        waits = self.spool is not None and self.folder is not None and bool(counts.spooled + counts.in_flight)
+        waits = self.folder is not None and bool(counts.spooled + counts.in_flight)
+        waits = waits or self.lifecycle.has_untold
         return RunReport(
             run_id=self.lifecycle.opened.id,
             status=status,
@@ -85,7 +85,7 @@ class RunParts:
             if waits and self.spool is not None
             else None,
             lost_metrics=self.lost_metrics + self.metrics.failed + self.metrics.dropped,
-            kept_metrics=self.kept_metrics,
+            kept_metrics=self.lifecycle.kept_metrics,
             metrics_path=self.log.path if self.log is not None and self.log.rows else None,
             stopped=stopped_sinks(stats),
             problem=self.problem,
@@ -127,6 +127,7 @@ def close_run(parts: RunParts, ending: Ending, timeout_s: float) -> RunReport:
     _keep(parts, rows)
     if interrupt is not None:
         parts.problem = None if parts.lifecycle.is_local else "interrupted"
+        parts.lifecycle.put_off(ending)
         raise interrupt
     parts.problem = parts.lifecycle.close(ending, left_s())
     return parts.report(ending.status)
@@ -142,5 +143,3 @@ def _keep(parts: RunParts, rows: Sequence[Row]) -> None:
         kept = False
     if not kept:
         parts.lost_metrics += len(rows)
-    elif not parts.lifecycle.is_local:
-        parts.kept_metrics += len(rows)

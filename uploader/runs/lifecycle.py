@@ -3,25 +3,26 @@
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol
 
-import httpx
-
 from uploader.errors import APIError, ForbiddenError, PaymentRequiredError, UnauthorizedError
-from uploader.flow import Flow
-from uploader.pumps import ResultT, StoppedError, pump
-from uploader.runs.background import blocking_transport, within
+from uploader.pumps import StoppedError
+from uploader.runs.background import within
+from uploader.runs.courier import Courier
 from uploader.runs.endings import Ending
 from uploader.runs.metrics import Row, plain
 from uploader.runs.metrics_log import MetricsLog
-from uploader.runs.platform import Opened, Platform
-from uploader.runs.spec import RunSpec
-from uploader.session import http_options
+from uploader.runs.platform import Opened
+from uploader.runs.untold import Note
 
 logger = logging.getLogger(__name__)
 
 _DISK_S = 0.05
 """How long a disk may take at least."""
+
+_NOTE_S = 0.2
+"""How long it may take for the run's end."""
 
 _HOPELESS = (UnauthorizedError, PaymentRequiredError, ForbiddenError)
 """What no later row would fare better with."""
@@ -33,10 +34,14 @@ class Lifecycle(Protocol):
     Attributes:
         opened: its id, name and address.
         is_local: whether it is known on this machine alone.
+        kept_metrics: rows of metrics on disk that the platform is still to be told.
+        has_untold: whether there are any, or the run's end.
     """
 
     opened: Opened
     is_local: bool
+    kept_metrics: int
+    has_untold: bool
 
     def deliver(self, row: Row, stop: threading.Event) -> None:
         """Bring one row of metrics to its place.
@@ -52,6 +57,9 @@ class Lifecycle(Protocol):
     def close(self, ending: Ending, timeout_s: float) -> str | None:
         """Tell of the run's end; what went wrong, if anything did."""
 
+    def put_off(self, ending: Ending) -> None:
+        """Keep the run's end on disk, to be told of later, where somebody is to be told."""
+
     def disown(self) -> None:
         """Tell nobody of the run's end: another process will, the one that this one was forked from."""
 
@@ -65,6 +73,8 @@ class LocalLifecycle:
     """
 
     is_local = True
+    kept_metrics = 0
+    has_untold = False
 
     def __init__(self, opened: Opened, log: MetricsLog | None) -> None:
         self.opened = opened
@@ -91,6 +101,9 @@ class LocalLifecycle:
             kept = False
         return None if kept else "its summary could not be written to disk"
 
+    def put_off(self, ending: Ending) -> None:
+        """Nothing: nobody else is told."""
+
     def disown(self) -> None:
         """Leave the summary to the process that this one was forked from."""
         self._owns = False
@@ -104,109 +117,95 @@ class PlatformLifecycle:
         kind: whether it trains or evaluates.
         courier: makes the requests.
         log: where metrics go that the platform does not take; None if there is no disk to be used.
+        untold: where what it was not told goes, which `uploader spool resume` tells it; likewise.
     """
 
     is_local = False
 
-    def __init__(self, opened: Opened, kind: str, courier: "Courier", log: MetricsLog | None) -> None:
+    def __init__(
+        self, opened: Opened, kind: str, courier: Courier, log: MetricsLog | None, untold: MetricsLog | None
+    ) -> None:
         self.opened = opened
         self._kind = kind
         self._courier = courier
         self._log = log
+        self._untold = untold
         self._newest: Row = {}
         self._hopeless = False
         self._owns = True
+        self.kept_metrics = 0
+        self.has_untold = False
 
     def deliver(self, row: Row, stop: threading.Event) -> None:
         """Post the row; the platform has no history of an evaluation's metrics, only the newest of each."""
-        values = row
-        if self._kind == "eval":
-            self._newest.update(_values(row))
-            values = self._newest
+        values = self._values(row)
+        kept = False
         if not self._hopeless:
             try:
                 self._courier.run(self._courier.platform.add_metrics(self._kind, self.opened.id, values), stop)
             except APIError as error:
                 self._hopeless = isinstance(error, _HOPELESS)
                 logger.warning("Run %s: a row of metrics was refused: %s", self.opened.id, error)
+                kept = not self._hopeless and _kept(self._log, [row])
             else:
                 return
-        if not _kept(self._log, [row]):
+        if not (kept or self._keep_notes([self._note(metrics=values)])):
             raise OSError("a row of metrics was refused, and there is no place on disk for it")
 
     def keep(self, rows: Sequence[Row]) -> bool:
-        """Append what was not delivered in time."""
-        return _kept(self._log, rows)
+        """Keep what was not delivered in time, to be told later."""
+        return self._keep_notes([self._note(metrics=self._values(row)) for row in rows])
 
     def close(self, ending: Ending, timeout_s: float) -> str | None:
         """Close the run on the platform, in a thread that is not waited for any longer than this."""
         if not self._owns:
             return None
-        if self._kind == "eval":
-            ending = Ending(ending.status, {**self._newest, **ending.summary}, ending.error)
-        flow = self._courier.platform.close(self._kind, self.opened.id, ending)
+        whole = self._whole(ending)
+        flow = self._courier.platform.close(self._kind, self.opened.id, whole)
         try:
             within(timeout_s, lambda stop: self._courier.run(flow, stop), "uploader-run-close")
         except (TimeoutError, StoppedError):
-            return "the platform did not answer in time"
+            problem = "the platform did not answer in time"
         except APIError as error:
-            return str(error)
-        return None
+            problem = str(error)
+        else:
+            return None
+        self.put_off(ending)
+        return problem
+
+    def put_off(self, ending: Ending) -> None:
+        """Keep the run's end on disk, to be told of later, unless the disk hangs or another process owns the run."""
+        if self._owns:
+            note = self._note(ending=self._whole(ending))
+            with suppress(TimeoutError):
+                within(_NOTE_S, lambda stop: self._keep_notes([note]), "uploader-run-keep")
 
     def disown(self) -> None:
         """Leave closing the run to the process that this one was forked from."""
         self._owns = False
 
+    def _values(self, row: Row) -> Row:
+        if self._kind != "eval":
+            return row
+        # Without what says when they were logged.
+        self._newest.update({name: value for name, value in row.items() if name not in ("step", "_timestamp")})
+        return dict(self._newest)
 
-class Courier:
-    """Makes the requests of the platform's flows, each on the thread that asks.
+    def _whole(self, ending: Ending) -> Ending:
+        if self._kind != "eval":
+            return ending
+        return Ending(ending.status, {**self._newest, **ending.summary}, ending.error)
 
-    Args:
-        platform: makes the flows.
-        transport: instead of the network.
-        timeout_s: for each step of an exchange.
-    """
+    def _note(self, *, metrics: Row | None = None, ending: Ending | None = None) -> Note:
+        config = self._courier.platform.config
+        return Note(config.base_url, config.team_id, self._kind, self.opened.id, metrics, ending)
 
-    def __init__(self, platform: Platform, transport: httpx.AsyncBaseTransport | None, timeout_s: float) -> None:
-        self.platform = platform
-        self._transport = blocking_transport(transport)
-        self._timeout_s = timeout_s
-
-    def run(self, flow: Flow[ResultT], stop: threading.Event) -> ResultT:
-        """Make a flow's requests.
-
-        Raises:
-            StoppedError: the event was set between two requests.
-            APIError: the flow's own.
-        """
-        # A client for each: rows come seconds apart, and a connection that was kept would be of no use after a fork.
-        with httpx.Client(**http_options(self._timeout_s), transport=_Borrowed.of(self._transport)) as client:
-            return pump(flow, client, stop)
-
-
-class _Borrowed(httpx.BaseTransport):
-    """A transport that is not closed with the client that uses it."""
-
-    def __init__(self, transport: httpx.BaseTransport) -> None:
-        self.handle_request = transport.handle_request  # type: ignore[method-assign]
-
-    @classmethod
-    def of(cls, transport: httpx.BaseTransport | None) -> httpx.BaseTransport | None:
-        return None if transport is None else cls(transport)
-
-
-def open_on_platform(courier: Courier, spec: RunSpec, timeout_s: float) -> Opened:
-    """Open a run, within a limit of time.
-
-    Raises:
-        APIError: it was refused, or it is unknown whether it was opened.
-        TimeoutError: it was not opened in time.
-    """
-    flow = courier.platform.open(spec)
-    try:
-        return within(timeout_s, lambda stop: courier.run(flow, stop), "uploader-run-open")
-    except StoppedError:
-        raise TimeoutError(f"the platform did not open the run within {timeout_s:g} s") from None
+    def _keep_notes(self, notes: Sequence[Note]) -> bool:
+        is_kept = _kept(self._untold, [note.encode() for note in notes])
+        if is_kept and notes:
+            self.has_untold = True
+            self.kept_metrics += sum(note.metrics is not None for note in notes)
+        return is_kept
 
 
 def _kept(log: MetricsLog | None, rows: Sequence[Row]) -> bool:
@@ -218,8 +217,3 @@ def _kept(log: MetricsLog | None, rows: Sequence[Row]) -> bool:
         logger.warning("Metrics could not be written to %s: %s", log.path, error)
         return False
     return True
-
-
-def _values(row: Row) -> Row:
-    """An evaluation's metrics, without what says when they were logged."""
-    return {name: value for name, value in row.items() if name not in ("step", "_timestamp")}

@@ -5,6 +5,7 @@ again only after 429 and 503, which refuse before any work; all else is repeated
 whoever closed the run, it is closed, so to closing that is a success.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,8 +15,8 @@ from uuid import uuid4
 import orjson
 from pydantic import BaseModel, Field
 
-from uploader.config import Config
-from uploader.errors import APIError, RetryableAPIError
+from uploader.config import Config, load_config
+from uploader.errors import APIError, ConfigurationError, RetryableAPIError
 from uploader.exchange import RECEIPT_BODY_BYTES, Request, Response
 from uploader.flow import Flow, Jitter, read_flow
 from uploader.multipart import Body
@@ -28,8 +29,23 @@ _BEFORE_ANY_WORK: Final = frozenset({429, 503})
 _ALREADY_CLOSED: Final = 409
 _MAX_MESSAGE_CHARS: Final = 4096
 
+PLATFORM_VARIABLE: Final = "PRIME_API_BASE_URL"
+
 PATIENT: Final = RetryPolicy(max_attempts=1_000_000_000)
 """For metrics: tried for as long as the run lives."""
+
+
+def configured_platform() -> str | None:
+    """The platform's address that the environment names; None if it names none.
+
+    Raises:
+        ConfigurationError: it cannot be used.
+    """
+    url = os.environ.get(PLATFORM_VARIABLE)
+    try:
+        return load_config("", url, "").base_url if url else None
+    except ConfigurationError as error:
+        raise ConfigurationError(PLATFORM_VARIABLE, error.reason) from None
 
 
 @dataclass(frozen=True)
@@ -93,12 +109,14 @@ class Platform:
         found = model_from(response, EvaluationOpened, self.config.api_key)
         return Opened(found.evaluation_id, found.name or spec.name, found.viewer_url)
 
-    def add_metrics(self, kind: str, run_id: str, values: Mapping[str, Any]) -> Flow[None]:
+    def add_metrics(
+        self, kind: str, run_id: str, values: Mapping[str, Any], policy: RetryPolicy = PATIENT
+    ) -> Flow[None]:
         """Add a row of metrics to a training run; of an evaluation the metrics are values without a history."""
         if kind == "train":
-            yield from self._send("POST", "/rft/metrics", {"run_id": run_id, "metrics": values}, PATIENT)
+            yield from self._send("POST", "/rft/metrics", {"run_id": run_id, "metrics": values}, policy)
         else:
-            yield from self._send("PUT", f"/evaluations/{quote(run_id, safe='')}", {"metrics": values}, PATIENT)
+            yield from self._send("PUT", f"/evaluations/{quote(run_id, safe='')}", {"metrics": values}, policy)
 
     def close(self, kind: str, run_id: str, ending: Ending) -> Flow[None]:
         """Close a run.

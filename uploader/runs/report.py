@@ -22,8 +22,8 @@ class RunReport:
         spool: the folder that holds what was not sent and what was set aside, None without one.
         resume_command: what sends it later, None where nothing waits on disk.
         lost_metrics: rows of metrics that are nowhere.
-        kept_metrics: rows of metrics that the platform was not told of, and are on disk.
-        metrics_path: the file that holds rows of metrics; None if there is none.
+        kept_metrics: rows of metrics that the platform was not told of in time: they are on disk, and are resumed.
+        metrics_path: the file that holds the rows of a local run, or those that the platform refused; None for none.
         stopped: which sinks refuse the key or the account, and why; empty for none.
         problem: why nobody was told of the run's end; None if that was done.
         set_aside: what was set aside and is on no disk, up to 16 MiB of it, compressed: it ends with the process.
@@ -77,7 +77,7 @@ class RunReport:
         if waiting:
             parts.append(f"{waiting} {'on disk' if self.spool else 'in memory'}")
         if self.kept_metrics:
-            parts.append(f"{self.kept_metrics} rows of metrics in {self.metrics_path}")
+            parts.append(f"{self.kept_metrics} rows of metrics on disk")
         parts += [self.losses] if self.losses else []
         text = f"run {self.run_id} {self.status}: {', '.join(parts)}"
         return f"{text}. What is on disk is sent by: {self.resume_command}" if self.resume_command else text

@@ -18,29 +18,28 @@ from uploader.errors import APIError, ConfigurationError, RunError
 from uploader.runs.arguments import usable_seconds
 from uploader.runs.background import be_ready_for_exit
 from uploader.runs.closing import RunParts
+from uploader.runs.courier import Courier, open_on_platform
 from uploader.runs.identity import Identity, RunKind
-from uploader.runs.lifecycle import Courier, Lifecycle, LocalLifecycle, PlatformLifecycle, open_on_platform
+from uploader.runs.lifecycle import Lifecycle, LocalLifecycle, PlatformLifecycle
 from uploader.runs.live import Mode, OnError
 from uploader.runs.metrics import MetricsQueue
 from uploader.runs.metrics_log import MetricsLog
-from uploader.runs.platform import Opened, Platform
+from uploader.runs.platform import PLATFORM_VARIABLE, Opened, Platform, configured_platform
 from uploader.runs.run import Run
 from uploader.runs.spec import RunSpec, run_spec
 from uploader.runs.worker_port import RunWorker
 from uploader.runs.workers import NoWorker, WorkerChoices, open_worker
 from uploader.sinks.choosing import SinkChoice, choose_sinks, is_service, needs_key
-from uploader.spool.names import METRICS, quote_run
+from uploader.spool.names import METRICS, UNTOLD, quote_run
 from uploader.spool.places import default_spool
 
 logger = logging.getLogger(__name__)
 
 LifecycleChoice = Literal["auto", "platform", "local"]
 
-PLATFORM_VARIABLE: Final = "PRIME_API_BASE_URL"
 DEFAULT_FINISH_TIMEOUT_S: Final = 60.0
 OPEN_TIMEOUT_S: Final = 15.0
 """How long `init` waits for the platform."""
-_STEP_TIMEOUT_S: Final = 10.0
 _MAX_ID_BYTES: Final = 256
 
 
@@ -133,9 +132,11 @@ def init(
     if opened is None or courier is None:
         opened, courier = Opened(choices.run_id or f"local-{uuid4().hex}", spec.name), None
         logger.info("Run %s is local: no platform knows it", opened.id)
-    log = None if choices.spool is None else MetricsLog(choices.spool / quote_run(opened.id) / METRICS)
-    known: Lifecycle
-    known = LocalLifecycle(opened, log) if courier is None else PlatformLifecycle(opened, spec.kind, courier, log)
+    folder = None if choices.spool is None else choices.spool / quote_run(opened.id)
+    log, untold = (None, None) if folder is None else (MetricsLog(folder / METRICS), MetricsLog(folder / UNTOLD))
+    known: Lifecycle = LocalLifecycle(opened, log)
+    if courier is not None:
+        known = PlatformLifecycle(opened, spec.kind, courier, log, untold)
     limits = WorkerChoices(opened.id, choices.spool, max_queued_records, max_queued_bytes, max_in_flight, on_event)
     worker: RunWorker = NoWorker()
     if choices.mode != "disabled":
@@ -179,12 +180,8 @@ def _courier(
     if choices.mode != "online" or choices.lifecycle == "local" or (choices.lifecycle == "auto" and not configured):
         return None
     if base_url is None:
-        try:
-            url = load_config("", configured or DEFAULT_URL, "").base_url
-        except ConfigurationError as error:
-            raise ConfigurationError(PLATFORM_VARIABLE, error.reason) from None
-        settings = replace(settings, base_url=url)
-    return Courier(Platform(settings, get_clock().jitter), transport, _STEP_TIMEOUT_S)
+        settings = replace(settings, base_url=configured_platform() or DEFAULT_URL)
+    return Courier(Platform(settings, get_clock().jitter), transport)
 
 
 def _opened(choices: _Choices, spec: RunSpec, courier: Courier) -> Opened | None:

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from uploader.spool import files, pairs
 from uploader.spool.manifest import Manifest, ManifestError, NewerManifestError
-from uploader.spool.names import LOCK, METRICS, REJECTED, BatchName, Role, is_folder_name
+from uploader.spool.names import LOCK, METRICS, REJECTED, UNTOLD_FILES, BatchName, Role, is_folder_name
 from uploader.spool.pairs import Found
+
+_OWN: Final = frozenset({LOCK, REJECTED, METRICS, *UNTOLD_FILES})
+"""The files in a run's folder that are no batches."""
 
 
 class State(StrEnum):
@@ -97,7 +101,7 @@ def other_files(path: Path) -> list[Path]:
     Raises:
         OSError: the folder cannot be listed.
     """
-    own = [path / name for name in pairs.survey(path)[1] if name not in (LOCK, REJECTED, METRICS)]
+    own = [path / name for name in pairs.survey(path)[1] if name not in _OWN]
     return own + [path / REJECTED / name for name in pairs.survey(path / REJECTED)[1]]
 
 

@@ -26,6 +26,10 @@ REJECTED: Final = "rejected"
 """The folder, inside a run's, of what was set aside."""
 
 METRICS: Final = "metrics.jsonl"
+UNTOLD: Final = "platform.jsonl"
+TELLING: Final = "platform.jsonl.telling"
+UNTOLD_FILES: Final = (UNTOLD, TELLING, f"{TELLING}.part")
+"""What the platform is still to be told of a run; while it is told; and what is left of that, while it is written."""
 """The file, inside a run's, of metrics that no platform was told of; no batch, and nothing to be sent."""
 
 MAX_FOLDERS: Final = 9999

@@ -5,13 +5,13 @@ from pathlib import Path
 from uploader.spool import files, pairs
 from uploader.spool.files import translated
 from uploader.spool.locks import FolderLock
-from uploader.spool.names import REJECTED, Role
+from uploader.spool.names import REJECTED, UNTOLD_FILES, Role
 from uploader.spool.opening import remove_empty
 from uploader.spool.scan import RunFolderReport, scan_folder
 
 
 def purge(path: Path, *, only_rejected: bool = False) -> RunFolderReport:
-    """Remove the batches of a run, and its folder if nothing else is in it.
+    """Remove the batches of a run, what its platform was to be told, and its folder if nothing else is in it.
 
     Args:
         path: the folder.
@@ -42,6 +42,8 @@ def _remove_waiting(folder: Path) -> None:
         if Role.MANIFEST in found.roles:
             pairs.retire(folder, found.name)
         pairs.clear(folder, found.name)
+    for name in UNTOLD_FILES:
+        files.remove(folder / name)
 
 
 def _remove_rejected(folder: Path) -> None:

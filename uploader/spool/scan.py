@@ -11,7 +11,7 @@ from uploader.spool.batches import Destination
 from uploader.spool.examine import BatchReport, State, examine, other_files, run_folders
 from uploader.spool.folder import DiskFolder
 from uploader.spool.locks import is_locked
-from uploader.spool.names import unquote_run
+from uploader.spool.names import TELLING, UNTOLD, unquote_run
 
 
 @dataclass
@@ -58,6 +58,7 @@ class RunFolderReport:
         reasons: for each reason of those how many records; a batch of which nobody knows counts as one.
         damaged: batches that are not what was written.
         unfinished: what the next opening ends or undoes; in a folder in use, what is going on.
+        has_untold: whether the platform is still to be told something of the run.
         other_files: what is none of the spool's.
         problem: why the folder could not be looked at; empty if it could.
     """
@@ -73,6 +74,7 @@ class RunFolderReport:
     reasons: Counter[str] = field(default_factory=Counter)
     damaged: list[BatchReport] = field(default_factory=list)
     unfinished: list[BatchReport] = field(default_factory=list)
+    has_untold: bool = False
     other_files: list[Path] = field(default_factory=list)
     problem: str = ""
 
@@ -114,6 +116,7 @@ def scan_folder(path: Path, *, verify: bool = False) -> RunFolderReport:
         for batch in examine(path, verify=verify):
             report.add(batch)
         report.other_files = other_files(path)
+        report.has_untold = any((path / name).exists() for name in (UNTOLD, TELLING))
     except OSError as error:
         report.problem = error.strerror or str(error)
     return report

@@ -33,7 +33,7 @@ Command = Callable[..., Ran]
 @pytest.fixture(autouse=True)
 def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither the user's settings nor a terminal's."""
-    for name in ("PRIME_API_KEY", "PRIME_TEAM_ID", "PRIME_TRACES_URL", "COLUMNS", "FORCE_COLOR"):
+    for name in ("PRIME_API_KEY", "PRIME_TEAM_ID", "PRIME_TRACES_URL", "PRIME_API_BASE_URL", "COLUMNS", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 

@@ -10,6 +10,9 @@ from tests.uploader.receiver.support import dumps, trace
 from uploader.config import Config
 from uploader.models import LineFormat
 from uploader.receiver import ReceiverProcess
+from uploader.runs.endings import Ending, Status
+from uploader.runs.metrics_log import MetricsLog
+from uploader.runs.untold import Note
 from uploader.sinks.traces import TracesSink
 from uploader.spool.batches import Destination
 from uploader.spool.folder import DiskFolder
@@ -104,3 +107,65 @@ def test_a_missing_key_is_an_error_of_usage_where_one_is_needed(command: Command
     ran = command("spool", "resume", "--spool", spool, "--url", "http://service.test")
     assert (ran.code, ran.out) == (2, "")
     assert "no API key" in ran.err
+
+
+def untold(root: Path, url: str, run_id: str, team: str = "") -> None:
+    row = Note(url, team, "train", run_id, {"loss": 1})
+    end = Note(url, team, "train", run_id, ending=Ending(Status.FAILED))
+    MetricsLog(root / run_id / "platform.jsonl").append([row.encode(), end.encode()])
+
+
+def opened(receiver: ReceiverProcess) -> str:
+    headers = {"Authorization": f"Bearer {KEY}"}
+    body = {"base_model": "m", "max_steps": 0, "environments": [], "team_id": ""}
+    answer = httpx.post(f"{receiver.url}/api/v1/rft/external-runs", json=body, headers=headers)
+    run_id: str = answer.raise_for_status().json()["run"]["id"]
+    return run_id
+
+
+def test_a_platform_is_told_of_a_run(command: Command, receiver: ReceiverProcess, spool: Path) -> None:
+    run_id = opened(receiver)
+    untold(spool, receiver.url, run_id)
+    left_behind(spool, run_id, destination_of(receiver.url), 1)
+    listed = command("spool", "list", "--spool", spool, "--json")
+    assert [each["platform_untold"] for each in json.loads(listed.out)] == [True]
+    ran = command("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", KEY, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    sent, told = json.loads(ran.out)
+    assert sent["stored"]["batches"] == 1
+    assert told["told"] == {"metrics": 1, "end": True}
+    assert (told["run_id"], told["platform"], told["error"]) == (run_id, receiver.url, None)
+    assert (told["refused_metrics"], told["left"]) == (0, {"requests": 0})
+    assert list(spool.iterdir()) == []
+
+
+def test_a_platform_that_knows_no_such_run(command: Command, receiver: ReceiverProcess, spool: Path) -> None:
+    untold(spool, receiver.url, "unknown")
+    ran = command("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", KEY)
+    assert ran.code == 1
+    assert "unknown: 1 row of metrics was refused, and kept in metrics.jsonl" in ran.err
+    assert "unknown: the platform was not told of all" in ran.err
+    assert "end untold" in command("spool", "list", "--spool", spool).out
+    assert command("spool", "purge", "unknown", "--spool", spool, "--yes").code == 0
+    assert sorted(path.name for path in (spool / "unknown").iterdir()) == ["lock", "metrics.jsonl"]  # the user's
+
+
+def test_somebody_else_s_platform_is_not_told(command: Command, receiver: ReceiverProcess, spool: Path) -> None:
+    untold(spool, "http://127.0.0.1:9", "elsewhere")
+    untold(spool, receiver.url, "others", team="others")
+    ran = command("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", KEY)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.count("the platform was not told of all") == 2
+
+
+def test_the_platform_s_address_in_the_environment(
+    command: Command, receiver: ReceiverProcess, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    untold(spool, receiver.url, opened(receiver))
+    monkeypatch.setenv("PRIME_API_BASE_URL", f"{receiver.url}/api/v1/")
+    ran = command("spool", "resume", "--spool", spool, "--url", "http://127.0.0.1:9", "--api-key", KEY)
+    assert (ran.code, ran.err) == (0, "")
+    assert "row of metrics and its end" in " ".join(ran.out.split())
+    monkeypatch.setenv("PRIME_API_BASE_URL", "no address")
+    ran = command("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", KEY)
+    assert (ran.code, "PRIME_API_BASE_URL" in ran.err) == (2, True)

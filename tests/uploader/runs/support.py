@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from uploader.models import LineFormat
+from uploader.runs.untold import Note
 from uploader.worker.counts import Counts
 from uploader.worker.stats import WorkerReport, WorkerStats
 
@@ -61,3 +62,9 @@ def rows_of(spool: Path, run_id: str) -> list[Any]:
     """The rows of a run's metrics on disk."""
     path = spool / run_id / "metrics.jsonl"
     return [orjson.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+
+
+def notes_of(spool: Path, run_id: str) -> list[Note]:
+    """What the platform is still to be told of a run."""
+    path = spool / run_id / "platform.jsonl"
+    return [Note.decode(orjson.loads(line)) for line in path.read_bytes().splitlines()] if path.exists() else []

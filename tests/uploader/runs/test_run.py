@@ -15,10 +15,11 @@ import pytest
 
 import uploader
 from encoder import Episode, TrainRunInfo, from_messages
-from tests.uploader.runs.support import FakeWorker, rows_of
+from tests.uploader.runs.support import FakeWorker, notes_of, rows_of
 from tests.uploader.runs.test_start import EVALUATION, KEY, TRAINING
 from uploader.errors import ConfigurationError, RunError, RunFinishedError
 from uploader.runs import exits
+from uploader.runs.endings import Ending, Status
 from uploader.testing import ScriptedTransport, refusal
 
 
@@ -161,18 +162,34 @@ def test_a_failed_run(worker: FakeWorker, spool: Path) -> None:
     assert (run.status, report.status) == ("failed", "failed")
 
 
-@pytest.mark.parametrize("answers", [[refusal(400, "invalid")] * 2, [refusal(403, "forbidden")]])
 def test_metrics_that_the_platform_refuses_are_on_disk(
-    answers: list[Any], worker: FakeWorker, spool: Path, caplog: pytest.LogCaptureFixture
+    worker: FakeWorker, spool: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run, transport = on_platform(spool, [*answers, 200])
+    run, transport = on_platform(spool, [refusal(400, "invalid")] * 2 + [200])
     run.log_metrics({"a": 1})
     run.log_metrics({"a": 2})
     assert run.flush(10)
-    run.finish(timeout=10)
+    report = run.finish(timeout=10)
     assert [row["a"] for row in rows_of(spool, "r1")] == [1, 2]
-    assert len(requests(transport)) == len(answers) + 1
+    assert report.metrics_path == spool / "r1" / "metrics.jsonl"
+    assert (report.kept_metrics, notes_of(spool, "r1")) == (0, [])
+    assert len(requests(transport)) == 3
     assert "a row of metrics was refused" in caplog.text
+
+
+def test_metrics_for_which_the_key_is_refused_wait_for_another_one(worker: FakeWorker, spool: Path) -> None:
+    run, transport = on_platform(spool, [refusal(403, "forbidden")] * 2)
+    run.log_metrics({"a": 1})
+    run.log_metrics({"a": 2})
+    assert run.flush(10)
+    report = run.finish({"b": 3}, timeout=10)
+    first, second, end = notes_of(spool, "r1")
+    assert [first.metrics and first.metrics["a"], second.metrics and second.metrics["a"]] == [1, 2]
+    assert (end.url, end.team, end.kind, end.run_id) == ("http://p", "team", "train", "r1")
+    assert end.ending == Ending(Status.COMPLETED, {"b": 3})
+    assert (report.kept_metrics, report.metrics_path, rows_of(spool, "r1")) == (2, None, [])
+    assert report.resume_command == f"uploader spool resume --spool {spool} --url http://p --team-id team"
+    assert len(requests(transport)) == 2
 
 
 def test_metrics_that_cannot_be_sent_in_time_are_on_disk(worker: FakeWorker, spool: Path) -> None:
@@ -180,9 +197,22 @@ def test_metrics_that_cannot_be_sent_in_time_are_on_disk(worker: FakeWorker, spo
     run.log_metrics({"a": 1})
     run.log_metrics({"a": 2})
     report = run.finish(timeout=0)
-    assert [row["a"] for row in rows_of(spool, "r1")] == [1, 2]
+    *rows, end = notes_of(spool, "r1")
+    assert [row.metrics and row.metrics["a"] for row in rows] == [1, 2]
+    assert end.ending == Ending(Status.COMPLETED)
     assert report.kept_metrics == 2
-    assert f"2 rows of metrics in {spool / 'r1' / 'metrics.jsonl'}" in str(report)
+    assert "2 rows of metrics on disk" in str(report)
+    assert str(report.resume_command) in str(report)
+
+
+def test_an_evaluation_s_metrics_wait_as_they_would_be_told(worker: FakeWorker, spool: Path) -> None:
+    run, _ = on_platform(spool, [refusal(503, "busy", headers={"Retry-After": "60"})] * 9, kind="eval")
+    run.log_metrics({"a": 1, "b": 1}, step=3)
+    run.log_metrics({"a": 2})
+    run.fail("no luck", timeout=0)
+    first, second, end = notes_of(spool, "e1")
+    assert (first.metrics, second.metrics) == ({"a": 1, "b": 1}, {"a": 2, "b": 1})
+    assert end.ending == Ending(Status.FAILED, {"a": 2, "b": 1}, "no luck")
 
 
 def test_without_a_disk_they_are_lost_and_counted(worker: FakeWorker) -> None:
@@ -398,6 +428,7 @@ def test_ctrl_c_while_finishing(worker: FakeWorker, spool: Path) -> None:
     assert requests(transport) == []
     report = run.finish()
     assert report.problem == "interrupted"
+    assert [note.ending for note in notes_of(spool, "r1")] == [Ending(Status.COMPLETED)]
     assert report.resume_command == f"uploader spool resume --spool {spool} --url http://p --team-id team"
 
 
