@@ -18,6 +18,7 @@ from encoder.encode import aiter_json, iter_json, to_json
 from encoder.splicer import splice
 from encoder.synthetic import synthetic_episode
 from encoder.writers.base import KEYS_AT_ONCE
+from tests.naming import stable_id
 
 WAYS = ("to_json", "iter_json", "aiter_json")
 RECORD: dict[str, Any] = {"exclude_none": True, "context": {"float_decimals": 4}}
@@ -108,7 +109,7 @@ def check(body: bytes, episode: Episode) -> int:
 
 
 @pytest.mark.parametrize("num_nodes", [3, 200, 1500])
-@pytest.mark.parametrize("exclude", [None, {"run"}, {"traces": {0: {"run"}}}], ids=str)
+@pytest.mark.parametrize("exclude", [None, {"run"}, {"traces": {0: {"run"}}}], ids=stable_id)
 def test_a_change_at_every_step(num_nodes: int, exclude: Any) -> None:
     rollout = Rollout(num_nodes)
     body = encoded_while(rollout.episode, rollout.go_on, exclude=exclude, **RECORD)

@@ -21,6 +21,7 @@ from encoder.plan import plan_of
 from encoder.stepwise import finish
 from encoder.tokens import TokenCounts, count_tokens
 from tests.encoder.test_tokens import Call, Node, Usage
+from tests.naming import stable_id
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="there was no compiler when the encoder was installed")
 
@@ -151,7 +152,7 @@ class Holder(BaseModel):
 FOREIGN = [Whole.ONE, Text("a"), np.float64(1), np.int64(1), (1,), {1: 2}, {Text("a"): 1}, object(), "\ud800", 2**64]
 
 
-@pytest.mark.parametrize("value", [*FOREIGN, {"a": "\ud800"}, ["\ud800é"], {"é\ud800": 1}], ids=repr)
+@pytest.mark.parametrize("value", [*FOREIGN, {"a": "\ud800"}, ["\ud800é"], {"é\ud800": 1}], ids=stable_id)
 def test_an_item_that_is_not_json_ends_the_row(value: Any) -> None:
     assert written(native.anything(), 1, [2], value, 3) == (b"[1,[2]]", 2)
     assert written(native.anything(), [{"a": [value]}]) == (b"[]", 0)

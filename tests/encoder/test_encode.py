@@ -12,6 +12,7 @@ from pydantic import BaseModel, create_model
 from encoder.encode import aiter_json, iter_json, to_json
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same, oracle
+from tests.naming import stable_id
 
 LARGE = zoo.Tree(a=["x" * 100_000, list(range(50_000))], kids=[zoo.Tree(a=1) for _ in range(2000)])
 
@@ -95,6 +96,6 @@ async def test_an_abandoned_async_encoding() -> None:
     assert b"".join([piece async for piece in aiter_json(LARGE)]) == oracle(LARGE)
 
 
-@pytest.mark.parametrize("kwargs", [{}, {"exclude": {"kids"}}, {"exclude_none": True}], ids=str)
+@pytest.mark.parametrize("kwargs", [{}, {"exclude": {"kids"}}, {"exclude_none": True}], ids=stable_id)
 def test_a_large_model(kwargs: dict[str, object]) -> None:
     assert_same(LARGE, **kwargs)

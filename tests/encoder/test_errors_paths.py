@@ -21,6 +21,7 @@ from encoder.encode import to_json
 from encoder.errors import EncodeError
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
+from tests.naming import stable_id
 
 SURROGATE, BIG, OBJECT, BLOB = "\ud800", 2**64, object(), b"\xff"
 FAULTS = [SURROGATE, BIG, OBJECT, BLOB]
@@ -253,7 +254,7 @@ def test_paths_of_what_the_oracle_refuses_as_a_whole() -> None:
     assert failure(tree).path.startswith("$")
 
 
-@pytest.mark.parametrize("arguments", [{}, {"serialize_as_any": True}, {"round_trip": True}], ids=str)
+@pytest.mark.parametrize("arguments", [{}, {"serialize_as_any": True}, {"round_trip": True}], ids=stable_id)
 def test_paths_of_extras_sets_and_computed_fields_where_pydantic_dumps_the_whole(arguments: dict[str, Any]) -> None:
     class Computing(BaseModel):
         model_config = ConfigDict(extra="allow")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, field_seriali
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same, repeated
 from tests.encoder.test_oracle_fields import KWARGS
+from tests.naming import stable_id
 
 
 class Mutating(BaseModel):
@@ -127,7 +128,7 @@ def test_exclude_if_of_odd_answers() -> None:
         {"warnings": 1}, {"fallback": 5}, {"round_trip": 1}, {"serialize_as_any": None},
         {"exclude_defaults": []}, {"exclude_computed_fields": 0}, {"context": object},
     ],
-    ids=str,
+    ids=stable_id,
 )  # fmt: skip
 def test_odd_flags(kwargs: dict[str, Any]) -> None:
     assert_same(zoo.Leaf(), **kwargs)

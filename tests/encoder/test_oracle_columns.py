@@ -14,11 +14,12 @@ from pydantic import RootModel
 from tests.encoder.column_models import CONTEXTS, Columns, Node, everywhere, filled, ints
 from tests.encoder.oracle import assert_same
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 LENGTHS = [(length, None) for length in (0, 1, 40, 2048, 2049, 8193)]
 
 
-@pytest.mark.parametrize(("length", "context"), [*LENGTHS, *((40, context) for context in CONTEXTS)], ids=str)
+@pytest.mark.parametrize(("length", "context"), [*LENGTHS, *((40, context) for context in CONTEXTS)], ids=stable_id)
 def test_lengths(length: int, context: Any) -> None:
     for model in everywhere(filled(length)):
         assert_same(model, context=context)
@@ -80,7 +81,7 @@ def test_columns_of_every_kind(name: str) -> None:
 @pytest.mark.parametrize(
     "decimals",
     [-400, -5, -1, 0, 1, 3, 4, 5, 15, 16, 22, 23, 400, True, "4", np.int64(4), np.int64(2), [], object],
-    ids=repr,
+    ids=stable_id,
 )
 def test_decimals_of_every_kind(decimals: Any) -> None:
     for columns in (filled(5), filled(5, 1), filled(3000), Columns(floats=[1e300, -123456.789, 0.5, 1.5, 2.5])):
@@ -97,7 +98,7 @@ def test_decimals_that_are_no_integers(decimals: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "context", ["text", 5, [1], {"other": 1}, {"float_decimals": None, "x": 1}, object()], ids=repr
+    "context", ["text", 5, [1], {"other": 1}, {"float_decimals": None, "x": 1}, object()], ids=stable_id
 )
 def test_contexts_of_every_kind(context: Any) -> None:
     assert_same(RootModel[list[Columns]]([filled(5), filled(6)]), context=context)

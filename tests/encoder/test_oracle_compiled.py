@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from encoder.conditions import pure
 from tests.encoder.oracle import assert_same
+from tests.naming import stable_id
 
 MANY = 300  # more than are written as one simple value
 
@@ -93,7 +94,7 @@ is_short = pure(lambda value: value in ("a", "b"))
 
 
 @pytest.mark.parametrize("dump_kwargs", [{}, {"exclude_none": True}, {"exclude_none": True, "warnings": "error"}])
-@pytest.mark.parametrize("options", [{}, {"exclude": True}, {"exclude_if": is_short}], ids=repr)
+@pytest.mark.parametrize("options", [{}, {"exclude": True}, {"exclude_if": is_short}], ids=stable_id)
 @pytest.mark.parametrize("tag", ["a", "b", "c", None, 1, Word.A])
 def test_a_tag_that_is_not_the_declared_one(tag: Any, options: dict[str, Any], dump_kwargs: dict[str, Any]) -> None:
     first, second = tagged(**options)
@@ -113,7 +114,7 @@ class Answered(BaseModel):
     b: int = 1
 
 
-@pytest.mark.parametrize("said", [False, True, 0, 1, None, "", "x"], ids=repr)
+@pytest.mark.parametrize("said", [False, True, 0, 1, None, "", "x"], ids=stable_id)
 @pytest.mark.parametrize("exclude_none", [False, True])
 def test_an_exclude_if_that_says_neither_true_nor_false(
     said: Any, exclude_none: bool, monkeypatch: pytest.MonkeyPatch

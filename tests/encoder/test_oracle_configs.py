@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
+from tests.naming import stable_id
 
 CONFIGS: list[dict[str, Any]] = [
     {},
@@ -120,7 +121,7 @@ def parent_of(config: dict[str, Any], child: type[BaseModel]) -> type[BaseModel]
     return Parent
 
 
-@pytest.mark.parametrize(("outer", "inner"), list(itertools.product(CONFIGS, CONFIGS)), ids=str)
+@pytest.mark.parametrize(("outer", "inner"), list(itertools.product(CONFIGS, CONFIGS)), ids=stable_id)
 def test_a_child_of_another_configuration(outer: dict[str, Any], inner: dict[str, Any]) -> None:
     child = child_of(inner)
     parent = parent_of(outer, child)

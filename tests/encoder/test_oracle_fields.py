@@ -15,6 +15,7 @@ from encoder.errors import EncodeError
 from encoder.paths import PATHS
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
+from tests.naming import stable_id
 
 KWARGS: list[dict[str, Any]] = [
     {},
@@ -96,7 +97,7 @@ def test_moved_deleted_and_stray_attributes() -> None:
     everything(reversed_)
 
 
-@pytest.mark.parametrize("key", [5, None, "\ud800", b"x", ("a",)], ids=repr)
+@pytest.mark.parametrize("key", [5, None, "\ud800", b"x", ("a",)], ids=stable_id)
 def test_keys_of_the_instance_that_are_no_names(key: Any) -> None:
     for value in (1, object()):
         model = Fields()
@@ -108,7 +109,7 @@ def test_keys_of_the_instance_that_are_no_names(key: Any) -> None:
         everything(model)
 
 
-@pytest.mark.parametrize("key", [5, "\ud800", "stray"], ids=repr)
+@pytest.mark.parametrize("key", [5, "\ud800", "stray"], ids=stable_id)
 def test_keys_of_small_instances_that_are_no_names(key: Any) -> None:
     leaf = zoo.Leaf()
     leaf.__dict__[key] = 1
@@ -232,7 +233,7 @@ class Nothing(BaseModel):
         return {"a": None, "n": float("nan")}
 
 
-@pytest.mark.parametrize("kwargs", KWARGS, ids=str)
+@pytest.mark.parametrize("kwargs", KWARGS, ids=stable_id)
 def test_nothing_of_every_kind(kwargs: dict[str, Any]) -> None:
     assert_same(Nothing(x1=None, x2=[None], x3={"a": None}, x4=zoo.Leaf()), **kwargs)
     assert_same(zoo.AnyRoot([Nothing(x1=None)]), **kwargs)
@@ -242,7 +243,9 @@ class Broken(Exception):
     pass
 
 
-@pytest.mark.parametrize("said", [True, False, np.True_, np.False_, 0, 1, None, "", "yes", [1], Broken()], ids=repr)
+@pytest.mark.parametrize(
+    "said", [True, False, np.True_, np.False_, 0, 1, None, "", "yes", [1], Broken()], ids=stable_id
+)
 def test_what_an_exclude_if_may_say(said: Any) -> None:
     def condition(value: Any) -> Any:
         if isinstance(said, Broken):

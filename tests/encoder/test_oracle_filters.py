@@ -16,6 +16,7 @@ from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
 from tests.encoder.specs import specs
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 
 class Holder(BaseModel):
@@ -101,7 +102,7 @@ def test_every_spec_on_every_field(field: str, argument: str) -> None:
 
 
 @pytest.mark.parametrize("argument", ["include", "exclude"])
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=stable_id)
 def test_every_spec_at_the_top(value: Any, argument: str) -> None:
     for model in (
         zoo.Tree(a=zoo.Leaf(), kids=[zoo.Tree(a=1)]),
@@ -177,7 +178,7 @@ class Lazy(BaseModel):
     b: Any
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=stable_id)
 def test_specs_on_generators(value: Any) -> None:
     def make() -> Lazy:
         return Lazy.model_construct(

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, create_model
 from tests.encoder import values, zoo
 from tests.encoder.oracle import assert_same
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 SURROGATE = "\udfff"
 KEYS: list[Any] = [
@@ -40,8 +41,8 @@ KEY_TYPES: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("key_type", KEY_TYPES, ids=str)
-@pytest.mark.parametrize("value_type", [int, Any, list[int]], ids=str)
+@pytest.mark.parametrize("key_type", KEY_TYPES, ids=stable_id)
+@pytest.mark.parametrize("value_type", [int, Any, list[int]], ids=stable_id)
 def test_every_key_under_every_key_type(key_type: Any, value_type: Any) -> None:
     model = create_model("Keyed", a=(dict[key_type, value_type], ...))
     for key in KEYS:
@@ -75,7 +76,7 @@ class Dicts(BaseModel):
         {zoo.SubStr("a"): 1, "b": 2},
         {dt.date(2020, 1, 1): 1, "2020-01-01": 2},
     ],
-    ids=repr,
+    ids=stable_id,
 )
 def test_duplicates_collapse(value: dict[Any, Any]) -> None:
     for field in ("s", "i", "a", "f", "any"):

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, SerializeAsAny, cre
 from tests.encoder import values, zoo
 from tests.encoder.oracle import assert_same
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 BoundT = TypeVar("BoundT", bound=zoo.Leaf)
 
@@ -43,8 +44,8 @@ def holder(annotation: Any, **config: Any) -> type[BaseModel]:
     return create_model("Holder", __config__=ConfigDict(arbitrary_types_allowed=True, **config), a=(annotation, ...))
 
 
-@pytest.mark.parametrize("item_type", ITEM_TYPES, ids=str)
-@pytest.mark.parametrize("container", [list, dict, tuple, Optional], ids=str)
+@pytest.mark.parametrize("item_type", ITEM_TYPES, ids=stable_id)
+@pytest.mark.parametrize("container", [list, dict, tuple, Optional], ids=stable_id)
 def test_every_value_in_every_container(item_type: Any, container: Any) -> None:
     annotation = {
         list: list[item_type],
@@ -63,7 +64,7 @@ def test_every_value_in_every_container(item_type: Any, container: Any) -> None:
         assert_same(lambda make=make: cls.model_construct(a=wrap(make())))
 
 
-@pytest.mark.parametrize("item_type", [int, str, Any, zoo.Leaf, zoo.Pet, str | list[int]], ids=str)
+@pytest.mark.parametrize("item_type", [int, str, Any, zoo.Leaf, zoo.Pet, str | list[int]], ids=stable_id)
 def test_what_is_refused(item_type: Any) -> None:
     for make in values.REFUSED:
         for annotation, value in [
@@ -110,7 +111,7 @@ WRONG: list[Callable[[], Any]] = [
         list[list[float]], list[dict[str, float]], dict[str, list[float]],
         zoo.Leaf | list[zoo.Leaf] | dict[str, zoo.Leaf], list, dict, tuple, set, Any,
     ],
-    ids=str,
+    ids=stable_id,
 )  # fmt: skip
 def test_wrong_containers(annotation: Any) -> None:
     cls = holder(annotation)
@@ -227,7 +228,7 @@ class Added(enum.Enum):
         return other + 1
 
 
-@pytest.mark.parametrize("stranger", [Tenfold.ONE, Added.ONE], ids=str)
+@pytest.mark.parametrize("stranger", [Tenfold.ONE, Added.ONE], ids=stable_id)
 @pytest.mark.parametrize("size", [1, 300, 5000])
 def test_members_of_unlike_enums_among_numbers(stranger: Any, size: int) -> None:
     class Numbers(BaseModel):
@@ -252,7 +253,7 @@ STRANGERS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize("stranger", STRANGERS, ids=lambda value: stable_id(value)[:20])
 def test_strangers_in_rows_of_plain_values(stranger: Any) -> None:
     class Rows(BaseModel):
         any: Any = None

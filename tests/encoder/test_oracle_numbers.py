@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from tests.encoder import values, zoo
 from tests.encoder.oracle import assert_same
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 NUMBERS: list[Any] = [
     *values.INT64_BORDERS, *values.FLOAT_BORDERS, -(2**53), 2**64, 2**65, 10**30, -(2**63) - 1, -(2**64),
@@ -40,7 +41,7 @@ TYPES: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("annotation", TYPES, ids=str)
+@pytest.mark.parametrize("annotation", TYPES, ids=stable_id)
 @pytest.mark.parametrize("mode", [None, "constants", "strings"])
 def test_every_number_under_every_type(annotation: Any, mode: Any) -> None:
     config = ConfigDict(arbitrary_types_allowed=True, **({"ser_json_inf_nan": mode} if mode else {}))

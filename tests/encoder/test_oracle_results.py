@@ -20,6 +20,7 @@ from pydantic_core import PydanticOmit, PydanticSerializationError, PydanticSeri
 
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same
+from tests.naming import stable_id
 
 RESULTS: list[Any] = [
     None, 1, True, 2.5, float("nan"), "text", "\ud800", b"b", b"\xff", 2**64, (1, 2), [1, None,
@@ -32,7 +33,7 @@ RESULTS: list[Any] = [
 @pytest.mark.parametrize(
     "return_type",
     [None, Any, int, str, list[int], dict[str, int], zoo.Leaf, zoo.Leaf | None, float, zoo.LeafMap],
-    ids=str,
+    ids=stable_id,
 )
 def test_results_of_every_kind(return_type: Any) -> None:
     options: dict[str, Any] = {} if return_type is None else {"return_type": return_type}
@@ -55,7 +56,7 @@ def test_results_of_every_kind(return_type: Any) -> None:
         assert_same(Model(), exclude={"a": {"k"}, "b": {0: {"k"}, 1: True}, "e": {"k"}})
 
 
-@pytest.mark.parametrize("result", RESULTS, ids=lambda result: repr(result)[:30])
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: stable_id(result)[:30])
 def test_model_serializers_that_return_anything(result: Any) -> None:
     class Plain(BaseModel):
         a: int = 1

@@ -20,6 +20,7 @@ from pydantic import (
 from tests.encoder import zoo
 from tests.encoder.oracle import assert_same, repeated
 from tests.encoder.seen import facts
+from tests.naming import stable_id
 
 CALLS: list[str] = []
 
@@ -107,7 +108,7 @@ def counted() -> Counted:
         {"include": {"b"}}, {"exclude": {"x1": {"x"}, "d": {0: {"z"}}, "h": {"k"}}},
         {"serialize_as_any": True}, {"warnings": False},
     ],
-    ids=str,
+    ids=stable_id,
 )  # fmt: skip
 def test_calls_and_their_order(kwargs: dict[str, Any]) -> None:
     for make in (counted, lambda: zoo.AnyRoot([counted()]), lambda: RootModel[list[Counted]]([counted(), counted()])):
@@ -160,7 +161,7 @@ INFOS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kwargs", INFOS, ids=str)
+@pytest.mark.parametrize("kwargs", INFOS, ids=stable_id)
 def test_what_they_see(kwargs: dict[str, Any]) -> None:
     class All(BaseModel):
         model_config = ConfigDict(extra="allow")

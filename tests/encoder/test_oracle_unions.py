@@ -14,6 +14,7 @@ from tests.encoder import values, zoo
 from tests.encoder.kinds import LEAVES, MODELS
 from tests.encoder.oracle import assert_same
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 UNIONS: list[Any] = [
     int | str, str | int, float | int, int | float, bool | int, int | None, float | str | None,
@@ -53,7 +54,7 @@ def valued() -> list[values.Make]:
     ]
 
 
-@pytest.mark.parametrize("union", UNIONS, ids=str)
+@pytest.mark.parametrize("union", UNIONS, ids=stable_id)
 def test_every_value_under_every_union(union: Any) -> None:
     cls = create_model(
         "United", __config__=ConfigDict(arbitrary_types_allowed=True), a=(union, ...), b=(list[union], [])
@@ -70,7 +71,7 @@ def test_every_value_under_every_union(union: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("union", UNIONS[:20], ids=str)
+@pytest.mark.parametrize("union", UNIONS[:20], ids=stable_id)
 def test_what_is_refused(union: Any) -> None:
     cls = create_model("United", __config__=ConfigDict(arbitrary_types_allowed=True), a=(union, ...))
     for make in values.REFUSED:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, RootModel
 
 import uploader
 from encoder import from_messages
+from tests.naming import stable_id
 from tests.uploader.faces import KEY, URL, Face, both, lines
 from uploader.arguments import usable_path, usable_text, usable_timeout
 from uploader.testing import ScriptedTransport
@@ -20,7 +21,7 @@ from uploader.testing import ScriptedTransport
 @pytest.mark.parametrize(
     "timeout",
     ["x", -1, 0, float("nan"), float("inf"), 1e12, True, [1], {}, (1, 2, 3, 4, 5), object(), httpx.Timeout(5, read=-1)],
-    ids=repr,
+    ids=stable_id,
 )
 def test_time_limits_are_checked_by_the_constructor(face: Face, timeout: Any) -> None:
     with pytest.raises(uploader.ConfigurationError, match="timeout: it must be seconds"):
@@ -98,7 +99,7 @@ class Rows(RootModel[list[Point]]):
 
 
 @both
-@pytest.mark.parametrize("source", [Table(), Rows([]), {"a": {"n": 0}, "b": {"n": 1}}.values()], ids=repr)
+@pytest.mark.parametrize("source", [Table(), Rows([]), {"a": {"n": 0}, "b": {"n": 1}}.values()], ids=stable_id)
 def test_what_holds_records_is_a_source(face: Face, source: Any) -> None:
     transport = ScriptedTransport()
     face.call(transport, "upload_records", source, compress=False)

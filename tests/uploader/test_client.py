@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import uploader
+from tests.naming import stable_id
 from tests.uploader.faces import EACH, KEY, URL, Face, both, connect_error, lines
 from uploader.testing import ScriptedTransport, fake_time, json_response, refusal
 
@@ -89,7 +90,7 @@ TEMPORARY: list[Any] = [
 
 
 @both
-@pytest.mark.parametrize("failure", TEMPORARY, ids=str)
+@pytest.mark.parametrize("failure", TEMPORARY, ids=stable_id)
 def test_the_same_bytes_are_sent_again(face: Face, failure: Any) -> None:
     transport = ScriptedTransport([failure, failure])
     told: list[uploader.Sleep] = []

@@ -26,6 +26,7 @@ from encoder.errors import EncoderError
 from encoder.synthetic import synthetic_episode
 from tests.encoder.delta.rollouts import RUNS, Rollout, dumped, node, trace
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 
 def stream(num_lines: int = 4) -> tuple[Any, list[bytes]]:
@@ -202,7 +203,7 @@ def test_nothing_follows_the_last_one() -> None:
         {"ops": [10**9]},
         {"ops": []},
     ],
-    ids=str,
+    ids=stable_id,
 )
 def test_a_line_that_says_nonsense_of_itself(said: dict[str, Any]) -> None:
     _, lines = stream()
@@ -242,7 +243,7 @@ def line_of(group: bytes, parts: bytes = b"") -> bytes:
         ({}, ""),
         (None, ""),
     ],
-    ids=str,
+    ids=stable_id,
 )
 def test_operations_that_cannot_be(operations: Any, parts: str) -> None:
     _, lines = stream()

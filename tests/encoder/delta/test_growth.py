@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from encoder.delta import DeltaEncoder, DeltaLines, EpisodeAssembly, peek
 from tests.encoder.delta.rollouts import RUNS, THINGS, Rollout, dumped
 from tests.encoder.strategies import oracle_settings
+from tests.naming import stable_id
 
 SMALL = st.integers(0, 40)
 EVENTS = st.tuples(st.sampled_from(THINGS), SMALL, SMALL)
@@ -100,7 +101,7 @@ def test_what_is_put_together_is_what_one_dump_gives(data: st.DataObject) -> Non
 @pytest.mark.parametrize(
     ("is_episode", "exclude"),
     [(True, exclude) for exclude in EXCLUDES] + [(False, exclude) for exclude in TRACE_EXCLUDES],
-    ids=str,
+    ids=stable_id,
 )
 def test_all_that_can_happen_with_all_that_can_be_left_out(is_episode: bool, exclude: Any, run: Any) -> None:
     rollout = Rollout(is_episode)

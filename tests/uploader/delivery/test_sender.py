@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.naming import stable_id
 from tests.uploader.delivery.support import FOREVER_S, Delivery, ScriptedSink, lines, sealed
 from uploader.delivery.sender import Sender
 from uploader.errors import (
@@ -104,7 +105,7 @@ def test_a_refusal_is_waited_out_and_the_batch_goes_first(clock: FakeClock) -> N
 @pytest.mark.parametrize(
     "error",
     [busy(), RetryableAPIError("down", status_code=503), TransportError("refused"), OSError("no route")],
-    ids=repr,
+    ids=stable_id,
 )
 def test_an_outage_of_any_length_loses_nothing(clock: FakeClock, error: Exception) -> None:
     sink = ScriptedSink([error] * 300)

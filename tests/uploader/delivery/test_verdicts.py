@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.naming import stable_id
 from uploader.delivery.verdicts import Verdict, verdict_on
 from uploader.errors import (
     APITimeoutError,
@@ -94,7 +95,7 @@ def test_every_status_has_its_verdict(status: int, verdict: Verdict) -> None:
         (OSError("no route"), Verdict.AGAIN),
         (ZeroDivisionError(), Verdict.AGAIN),
     ],
-    ids=repr,
+    ids=stable_id,
 )
 def test_errors_that_are_no_answers_have_theirs(error: Exception, verdict: Verdict) -> None:
     assert verdict_on(error) is verdict

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from tests.naming import stable_id
 from tests.uploader.receiver.conftest import Serve
 from tests.uploader.receiver.support import Json, code_of, dumps, episode, jsonl, message_of, post, trace
 from uploader.receiver import ReceiverProcess
@@ -177,7 +178,7 @@ def test_trace_summary(library: httpx.Client) -> None:
     }
 
 
-@pytest.mark.parametrize("timing", [None, {}, {"start": 0.0}, {"start": -1}], ids=str)
+@pytest.mark.parametrize("timing", [None, {}, {"start": 0.0}, {"start": -1}], ids=stable_id)
 def test_what_has_no_time_was_created_when_it_came(client: httpx.Client, timing: Any) -> None:
     name = f"timeless {timing}"
     record = episode(name, trace(f"{name} 1", timing=timing), trace(f"{name} 2", timing=timing))

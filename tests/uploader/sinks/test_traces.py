@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.naming import stable_id
 from tests.uploader.delivery.support import lines, sealed
 from uploader.config import Config
 from uploader.errors import (
@@ -80,7 +81,7 @@ def test_episodes_and_the_context_are_named() -> None:
         (httpx.ReadTimeout("late"), APITimeoutError),
         (httpx.Response(200, text="<html>"), InvalidAnswerError),
     ],
-    ids=str,
+    ids=stable_id,
 )
 def test_every_failure_is_one_attempt(answer: Answer, error: type[Exception]) -> None:
     transport_requests: list[Any] = []
