@@ -53,8 +53,8 @@ UNKNOWN: Final = Verdict.UNKNOWN
 
 # Weight stands for time: a byte of JSON weighs 1, and what Python does to a value weighs 200 a microsecond. orjson
 # writes text at 1 to 6 GB/s where nothing is escaped and at 0.3 GB/s where everything is, ints at 1 GB/s; so this much
-# is a quarter of a millisecond, which is what may pass without a moment to give way.
-MAX_WEIGHT: Final = 48 * 1024
+# is an eighth of a millisecond, and on a slow machine a quarter, which is what may pass without a moment to give way.
+MAX_WEIGHT: Final = 24 * 1024
 
 # Measured: a container is looked through in 0.6 microseconds and a bit for each of its scalars; a field of a compiled
 # model takes 0.2, and to hold a value until it is written 0.3.

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from encoder._native import Node
 
 # What a row costs before its last item, and what one item may cost, in the nanoseconds that `native/node.h` counts: a
-# quarter of a millisecond may pass without a moment to give way.
-ROW_COST: Final = 48 * 1024
+# fifth of a millisecond may pass without a moment to give way, on a slow machine twice that.
+ROW_COST: Final = 32 * 1024
 ITEM_COST: Final = 288 * 1024
 
 # After an item that has no text by its node, so many are not tried; twice as many after the next one.
