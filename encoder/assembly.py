@@ -35,8 +35,8 @@ class _OfThread(threading.local):
     """What keeps the memory of this thread's parts in the process.
 
     The allocator gives free memory back as soon as all above it is free too, tens of megabytes in one call: that takes
-    0.12 ms a megabyte, without giving way. So the part that lies highest is kept, until a higher one is: what
-    lies below it, at most `LARGE_BYTES`, is used again for the next record.
+    0.12 ms a megabyte, without giving way. So the part that lies highest is kept, until another one is:
+    what the parts lay in, at most `LARGE_BYTES`, is used again for the next record.
     """
 
     def __init__(self) -> None:
@@ -105,10 +105,13 @@ class Assembly:
         self._settled = 0
 
     def _pin(self) -> None:
-        """Keep the part that lies highest in memory, or nearly, unless one above it is kept already."""
+        """Keep the part that lies highest in memory, or nearly, unless one just above it is kept already.
+
+        One far above it would hold memory that was freed since, and is not the encoder's.
+        """
         some = (*self.parts[:-_MANY_PARTS:_FREED_AT_ONCE], *self.parts[-_MANY_PARTS:])
         highest = max((part for part in some if _LEAST_PIN_BYTES <= len(part) <= _MAX_PIN_BYTES), key=id, default=b"")
-        if highest and id(highest) > id(_of_thread.pin):
+        if highest and not 0 <= id(_of_thread.pin) - id(highest) < LARGE_BYTES:
             _of_thread.pin = highest
 
     def result(self) -> bytes:

@@ -90,12 +90,17 @@ def test_the_part_that_lies_highest_keeps_the_memory_below_it() -> None:
     assert pinned.pin is highest
 
 
-def test_what_lies_lower_than_what_is_kept_is_not_kept() -> None:
-    pinned = assembly._of_thread
+def pinned_after(part: bytes) -> bytes:
+    made = Assembly()
+    made.parts.append(part)
+    made._pin()
+    return assembly._of_thread.pin
+
+
+def test_what_lies_lower_is_kept_only_if_it_lies_far_below(monkeypatch: pytest.MonkeyPatch) -> None:
     lower, higher = sorted((bytes(2_000), bytes(2_001)), key=id)
-    pinned.pin = lower
-    for part in (higher, lower):
-        made = Assembly()
-        made.parts.append(part)
-        made._pin()
-        assert pinned.pin is higher
+    assembly._of_thread.pin = lower
+    monkeypatch.setattr(assembly, "LARGE_BYTES", id(higher) - id(lower) + 1)
+    assert [pinned_after(higher) is higher, pinned_after(lower) is higher] == [True, True]
+    monkeypatch.setattr(assembly, "LARGE_BYTES", id(higher) - id(lower))
+    assert pinned_after(lower) is lower
