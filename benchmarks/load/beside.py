@@ -1,11 +1,14 @@
 """An idle loop in a process of its own, which ticks beside what is measured: what the machine does to any loop.
 
+As many rollouts wait in it, so that garbage is collected in it as often.
+
     python benchmarks/load/beside.py
 
 It counts from the first line of its standard input to the end of it, and prints what it saw as JSON.
 """
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -17,6 +20,7 @@ from typing import Any, Final, Self
 sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks.load.histogram import Histogram
+from benchmarks.load.waiting import rollouts_under_way
 from encoder.probe import LoopProbe
 
 _KEPT_S: Final = 1.0
@@ -27,13 +31,16 @@ async def main() -> None:
     """Tick and print."""
     lags = Histogram()
     ended = threading.Event()
-    await asyncio.to_thread(sys.stdin.readline)
-    threading.Thread(target=wait_for_end, args=(ended,), daemon=True).start()
-    while not ended.is_set():
-        async with LoopProbe() as probe:  # which keeps all of its ticks
-            await asyncio.sleep(_KEPT_S)
-        for lag_ms in probe.lags_ms:
-            lags.add(lag_ms)
+    async with rollouts_under_way():
+        gc.collect()
+        gc.freeze()  # as in the loop that is measured
+        await asyncio.to_thread(sys.stdin.readline)
+        threading.Thread(target=wait_for_end, args=(ended,), daemon=True).start()
+        while not ended.is_set():
+            async with LoopProbe() as probe:  # which keeps all of its ticks
+                await asyncio.sleep(_KEPT_S)
+            for lag_ms in probe.lags_ms:
+                lags.add(lag_ms)
     print(json.dumps(shown(lags)), flush=True)
 
 

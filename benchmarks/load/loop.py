@@ -5,7 +5,6 @@ What is done here for the measurement alone is cheap: 2 µs a tick, and some 100
 
 import asyncio
 import gc
-import random
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -16,13 +15,11 @@ from benchmarks.load.pace import Pace
 from benchmarks.load.protocol import Depth, Target
 from benchmarks.load.rollouts import STEP_EPISODES, Rollouts
 from benchmarks.load.series import Merge, Series, last
+from benchmarks.load.waiting import rollouts_under_way
 from benchmarks.memory_child import resident_bytes
 
 TICK_S: Final = 0.001
 SAMPLE_S: Final = 0.1
-ROLLOUTS: Final = 2000
-"""So many are under way at any time; each wakes up now and then, as if an answer had come."""
-TURN_S: Final = 2.0
 MOST_QUEUED: Final = 256
 """No more rollouts end while so many episodes wait: an orchestrator is some steps ahead of its training, not all."""
 
@@ -63,6 +60,7 @@ class Loop:
         self._logged_at_sample = 0
         self._samples = self.num_turns = 0
         self._tasks: list[asyncio.Task[None]] = []
+        self._under_way = rollouts_under_way(self._count_turn)
         self.logged = 0
         self.depth = Depth()
         self.begin_anew()
@@ -80,9 +78,8 @@ class Loop:
         return time.perf_counter() - self._start_s
 
     async def __aenter__(self) -> Self:
-        works = (self._tick(), self._sample_now_and_then(), *(self._turns(number) for number in range(ROLLOUTS)))
-        self._tasks = [asyncio.create_task(work) for work in works]
-        await asyncio.sleep(TURN_S / 4)
+        self._tasks = [asyncio.create_task(work) for work in (self._tick(), self._sample_now_and_then())]
+        await self._under_way.__aenter__()
         gc.collect()
         gc.freeze()  # as the documentation says: collections would go through all rollouts again and again
         await asyncio.sleep(10 * TICK_S)  # the probe ticks before the work starts
@@ -96,6 +93,7 @@ class Loop:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._under_way.__aexit__(None, None, None)
 
     async def _tick(self) -> None:
         last_s = time.perf_counter()
@@ -108,11 +106,8 @@ class Loop:
             if lag_ms > self._worst_ms:
                 self._worst_ms = lag_ms
 
-    async def _turns(self, seed: int) -> None:
-        chance = random.Random(seed)
-        while True:
-            await asyncio.sleep(chance.uniform(0, 2 * TURN_S))
-            self.num_turns += 1
+    def _count_turn(self) -> None:
+        self.num_turns += 1
 
     async def _sample_now_and_then(self) -> None:
         while True:

@@ -65,7 +65,7 @@ def lag_table(results: Results) -> Table:
         rows,
         2,
         "Medians of the runs, of their worst ticks, too; the worst of all calls of log(), and the worst of their CPU "
-        "time. idle: p99 and worst of a loop that does nothing, in another process, at the same time.",
+        "time. idle: p99 and worst of a loop with as many rollouts that wait, in another process, at the same time.",
     )
 
 
