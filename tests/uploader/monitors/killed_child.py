@@ -13,11 +13,13 @@ from encoder.synthetic import synthetic_episode
 from uploader.monitors import FileMonitor
 
 CHUNK_BYTES = 1_000_000
+ROUND = 1003
+"""The numbers of one process: each has episodes of its own, ten by turns."""
 
 
 def episode(number: int) -> Episode[Any]:
     """The episode of a number: several pieces long, so that a kill finds it half written."""
-    return synthetic_episode(number % 10, num_nodes=8, tokens_per_node=800)
+    return synthetic_episode(number // ROUND * 10 + number % ROUND % 10, num_nodes=8, tokens_per_node=800)
 
 
 async def main(folder: str, compress: Any, first: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.uploader.monitors.doubles import read_lines
-from tests.uploader.monitors.killed_child import CHUNK_BYTES, episode
+from tests.uploader.monitors.killed_child import CHUNK_BYTES, ROUND, episode
 from uploader.monitors import FileMonitor
 
 ROUNDS = 2
@@ -42,7 +42,7 @@ def test_a_killed_process_is_continued(tmp_path: Path, compress: str) -> None:
     first = 0
     for _ in range(ROUNDS):
         spans.append((first, killed(tmp_path, compress, first, jitter.uniform(0, 0.1))))
-        first += 1003
+        first += ROUND
     asyncio.run(go_on(tmp_path, compress or None))  # what the last kill left is mended
     folder = tmp_path / "rollouts/step_0/train/all"
     paths = sorted(folder.iterdir(), key=lambda path: path.name)
@@ -50,14 +50,14 @@ def test_a_killed_process_is_continued(tmp_path: Path, compress: str) -> None:
     assert lines.pop() == b'"mended"'
     rows = [orjson.loads(line)["number"] for line in read_lines(tmp_path / "metrics.jsonl")[:-1]]
     for start, end in spans:  # nothing is missing in between, and nothing is there twice
-        of_span = [number for number in rows if start <= number < start + 1003]
+        of_span = [number for number in rows if start <= number < start + ROUND]
         assert of_span == list(range(start, start + len(of_span)))
         assert start + len(of_span) > end
-    expected = [episode(number).to_json() for number in range(10)]
     position = 0
     for start, end in spans:
+        expected = [episode(number).to_json() for number in range(start, start + 10)]
         count = 0
-        while position < len(lines) and lines[position] == expected[(start + count) % 10]:
+        while position < len(lines) and lines[position] == expected[count % 10]:
             position, count = position + 1, count + 1
         assert start + count > end
     assert position == len(lines)
