@@ -120,7 +120,8 @@ class Assembly:
 
     def let_go(self) -> Iterator[bytes]:
         """Let the parts go, a few at a time, with an empty piece wherever it is a good moment to give way."""
-        self._pin()
+        if len(self.parts) > _FREED_AT_ONCE:
+            self._pin()
         self._whole = b""
         while self.parts:
             del self.parts[-_FREED_AT_ONCE:]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from encoder._native import Node
 
 # What a row costs before its last item, and what one item may cost, in the nanoseconds that `native/node.h` counts: a
-# fifth of a millisecond may pass without a moment to give way, on a slow machine twice that.
+# quarter of a millisecond may pass without a moment to give way.
 ROW_COST: Final = 32 * 1024
 ITEM_COST: Final = 288 * 1024
 

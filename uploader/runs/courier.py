@@ -5,6 +5,7 @@ from typing import Final
 
 import httpx
 
+from uploader.errors import ForbiddenError, PaymentRequiredError, UnauthorizedError
 from uploader.flow import Flow
 from uploader.pumps import ResultT, StoppedError, pump
 from uploader.runs.background import blocking_transport, within
@@ -14,6 +15,9 @@ from uploader.session import http_options
 
 STEP_TIMEOUT_S: Final = 10.0
 """For each step of an exchange."""
+
+ACCOUNT_ERRORS: Final = (UnauthorizedError, PaymentRequiredError, ForbiddenError)
+"""What no other request would fare better with, but the same one with another key may."""
 
 
 class Courier:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from uploader.errors import APIError, ForbiddenError, PaymentRequiredError, UnauthorizedError
+from uploader.errors import APIError
 from uploader.pumps import StoppedError
 from uploader.runs.background import within
-from uploader.runs.courier import Courier
+from uploader.runs.courier import ACCOUNT_ERRORS, Courier
 from uploader.runs.endings import Ending
 from uploader.runs.metrics import Row, plain
 from uploader.runs.metrics_log import MetricsLog
@@ -23,9 +23,6 @@ _DISK_S = 0.05
 
 _NOTE_S = 0.2
 """How long it may take for the run's end."""
-
-_HOPELESS = (UnauthorizedError, PaymentRequiredError, ForbiddenError)
-"""What no later row would fare better with."""
 
 
 class Lifecycle(Protocol):
@@ -144,7 +141,7 @@ class PlatformLifecycle:
             try:
                 self._courier.run(self._courier.platform.add_metrics(self._kind, self.opened.id, values), stop)
             except APIError as error:
-                self._hopeless = isinstance(error, _HOPELESS)
+                self._hopeless = isinstance(error, ACCOUNT_ERRORS)
                 logger.warning("Run %s: a row of metrics was refused: %s", self.opened.id, error)
                 kept = not self._hopeless and _kept(self._log, [row])
             else:

@@ -17,17 +17,14 @@ import orjson
 
 from uploader.errors import (
     APIError,
-    ForbiddenError,
-    PaymentRequiredError,
     RetryableAPIError,
     SpoolError,
     SpoolLockedError,
     TransportError,
-    UnauthorizedError,
 )
 from uploader.flow import Flow
 from uploader.retry import RetryPolicy
-from uploader.runs.courier import Courier
+from uploader.runs.courier import ACCOUNT_ERRORS, Courier
 from uploader.runs.metrics_log import MetricsLog
 from uploader.runs.untold import Note
 from uploader.spool.examine import State, examine, run_folders
@@ -39,13 +36,7 @@ from uploader.spool.opening import remove_empty
 NewCourier = Callable[[Note], Courier | None]
 """What tells a note's platform; None if that is not to be told."""
 
-_LATER: Final = (
-    TransportError,
-    RetryableAPIError,
-    UnauthorizedError,
-    PaymentRequiredError,
-    ForbiddenError,
-)
+_LATER: Final = (TransportError, RetryableAPIError, *ACCOUNT_ERRORS)
 """After these the same may be told later; anything else is the platform's last word on a row of metrics."""
 
 
@@ -198,8 +189,7 @@ def _flow(courier: Courier, note: Note) -> Flow[None]:
 def _rewrite(path: Path, notes: list[Note]) -> None:
     """Let a file hold these notes alone, durably; none for no file."""
     part = path.with_name(f"{path.name}.part")
-    with suppress(FileNotFoundError):
-        os.remove(part)
+    part.unlink(missing_ok=True)
     if notes:
         MetricsLog(part).append([note.encode() for note in notes])
         os.replace(part, path)

@@ -23,6 +23,7 @@ class Beginning:
     def __init__(self) -> None:
         self.begun = False
         self._first = threading.Lock()  # taken by whoever begins, and never let go
+        self._thread = 0
 
     def begin(self, *starts: Callable[[], object]) -> None:
         """Have them started, unless they are; it waits for nothing.
@@ -35,6 +36,7 @@ class Beginning:
         """
         if self.begun or not self._first.acquire(blocking=False):
             return
+        self._thread = threading.get_ident()
         try:
             start_soon(*starts)
         except BaseException:
@@ -45,9 +47,14 @@ class Beginning:
     def has_begun(self) -> bool:
         """Whether they are started; while another thread is at it, wait until it has done so.
 
-        Whoever waits for what the threads do asks this: in Python 3.12.0 and 3.12.1 to start them takes milliseconds.
+        Whoever waits for what the threads do asks this: in Python 3.12.0 and 3.12.1 to start them takes milliseconds. A
+        signal handler that interrupted `begin` would wait for itself: it is told at once that they are not.
         """
         deadline_s = time.monotonic() + _LONGEST_S
-        while not self.begun and self._first.locked() and time.monotonic() < deadline_s:
+        while not self.begun and self._is_at_it() and time.monotonic() < deadline_s:
             time.sleep(_LOOK_AGAIN_S)
         return self.begun
+
+    def _is_at_it(self) -> bool:
+        """Whether another thread is just starting them."""
+        return self._first.locked() and self._thread != threading.get_ident()

@@ -62,3 +62,12 @@ def test_what_could_not_be_started_is_tried_again(monkeypatch: pytest.MonkeyPatc
     its.begin(started.set)
     assert its.has_begun()
     assert started.wait(TIMEOUT_S)
+
+
+def test_a_signal_handler_does_not_wait_for_what_it_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    its, told = Beginning(), []
+    monkeypatch.setattr(beginning, "start_soon", lambda *starts: told.append(its.has_begun()))
+    monkeypatch.setattr(beginning, "_LOOK_AGAIN_S", -1)  # a sleep would raise
+    its.begin()
+    assert told == [False]
+    assert its.has_begun()
