@@ -30,6 +30,7 @@ def write_row(
     stop: int,
     row_cost: int,
     item_cost: int,
+    most_depth: int,
     lengths: dict[int, int],
     dumps: Callable[[Any], bytes],
     text_of: Callable[[Any], bytes] | None,

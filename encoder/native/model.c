@@ -141,7 +141,7 @@ static int write_extras(Writing *writing, Node *node, PyObject *model) {
 }
 
 int write_model(Writing *writing, Node *node, PyObject *model) {
-    if ((PyObject *)Py_TYPE(model) != node->object) {
+    if ((PyObject *)Py_TYPE(model) != node->object || is_deepest(writing)) {
         return UNKNOWN;
     }
     writing->cost += COST_OF_VALUE;
@@ -152,10 +152,12 @@ int write_model(Writing *writing, Node *node, PyObject *model) {
     /* Each key has a comma before it: the first bracket takes the place of the first one. */
     Out *out = &writing->out;
     const Py_ssize_t start = out->size;
+    writing->depth++;
     int written = PyDict_CheckExact(values) ? write_fields(writing, node, values) : UNKNOWN;
     if (written == WRITTEN && node->extras != Py_None) {
         written = write_extras(writing, node, model);
     }
+    writing->depth--;
     Py_DECREF(values);
     if (written != WRITTEN) {
         return written;

@@ -35,16 +35,16 @@ static PyObject *write_row(PyObject *module, PyObject *args) {
     Node *node;
     PyObject *list, *keys, *lengths, *dumps, *text_of;
     Py_ssize_t start, stop, row_cost, item_cost;
-    int is_four;
-    if (!PyArg_ParseTuple(args, "O!O!OnnnnO!OOp:write_row", &NodeType, &node, &PyList_Type, &list, &keys, &start, &stop,
-                          &row_cost, &item_cost, &PyDict_Type, &lengths, &dumps, &text_of, &is_four)) {
+    int is_four, most_depth;
+    if (!PyArg_ParseTuple(args, "O!O!OnnnniO!OOp:write_row", &NodeType, &node, &PyList_Type, &list, &keys, &start, &stop,
+                          &row_cost, &item_cost, &most_depth, &PyDict_Type, &lengths, &dumps, &text_of, &is_four)) {
         return NULL;
     }
     if (keys != Py_None && (!PyList_CheckExact(keys) || PyList_GET_SIZE(keys) < stop)) {
         PyErr_SetString(PyExc_TypeError, "as many keys as items are needed, in a list");
         return NULL;
     }
-    Writing writing = {.lengths = lengths, .dumps = dumps, .text_of = text_of, .is_four = is_four};
+    Writing writing = {.lengths = lengths, .dumps = dumps, .text_of = text_of, .is_four = is_four, .most_depth = most_depth};
     if (out_open(&writing.out, usual_bytes) < 0) {
         return NULL;
     }
@@ -54,7 +54,7 @@ static PyObject *write_row(PyObject *module, PyObject *args) {
             out_char(&writing.out, ','); /* for which there is room: see below */
         }
         writing.most = writing.cost + item_cost;
-        writing.depth = writing.levels = 0;
+        writing.depth = 0;
         int written = write_entry(&writing, node, keys, list, index);
         if (written == FAILED || (written == WRITTEN && out_reserve(&writing.out, 1) < 0)) {
             out_drop(&writing.out);

@@ -39,8 +39,8 @@ typedef struct {
     Py_ssize_t most;     /* the cost from where on an item is too large for one call */
     PyObject *text_of;   /* gives the text of a column of floats, or None where floats are not for this code */
     int is_four;         /* whether floats of columns are rounded to four decimals */
-    int depth;           /* containers around the value, within the item */
-    int levels;          /* those of them that no type bounds */
+    int depth;           /* containers around the value, within the item; a model is one */
+    int most_depth;      /* as many as orjson would write there */
 } Writing;
 
 int write_value(Writing *writing, Node *node, PyObject *value);
@@ -54,6 +54,11 @@ int are_floats(PyObject *list, Py_ssize_t length);
 int write_floats(Writing *writing, PyObject *list);
 int enter(Writing *writing, char bracket);
 int leave(Writing *writing, char bracket);
+
+/* Whether no container may stand inside of those around. */
+static inline int is_deepest(const Writing *writing) {
+    return writing->depth >= writing->most_depth;
+}
 
 /* What things cost, measured: a character by itself, and what comes on top of it. Texts of nothing but escapes take three
    times as long. */
@@ -71,8 +76,6 @@ enum {
 enum { MOST_CHARACTERS = 64 * 1024 };
 /* Items of a container that is written by one call. */
 enum { MOST_ITEMS = 4096 };
-/* Containers inside each other, of what no type bounds; as in writers/weights.py. */
-enum { MOST_LEVELS = 32 };
 
 static inline int is_text(PyObject *value) {
     if (!PyUnicode_CheckExact(value)) {

@@ -3,7 +3,7 @@
 
 /* One level further in, with the first bracket. */
 int enter(Writing *writing, char bracket) {
-    if (writing->depth >= 4 * MOST_LEVELS || out_reserve(&writing->out, 2) < 0) {
+    if (is_deepest(writing) || out_reserve(&writing->out, 2) < 0) {
         return PyErr_Occurred() ? FAILED : UNKNOWN;
     }
     writing->cost += COST_OF_VALUE;
@@ -79,7 +79,8 @@ static int write_items(Writing *writing, Node *node, PyObject *list) {
         return FAILED;
     }
     if ((node == NULL || node->kind == SCALAR) && length == PyList_GET_SIZE(list) && are_floats(list, length)) {
-        return node == NULL || node->object == (PyObject *)&PyFloat_Type ? write_floats(writing, list) : UNKNOWN;
+        const int may_be = node == NULL || node->object == (PyObject *)&PyFloat_Type;
+        return may_be && !is_deepest(writing) ? write_floats(writing, list) : UNKNOWN;
     }
     int written = length <= MOST_ITEMS ? enter(writing, '[') : UNKNOWN;
     for (Py_ssize_t index = 0; written == WRITTEN && index < length; index++) {
@@ -131,16 +132,10 @@ int write_anything(Writing *writing, PyObject *value) {
     if (PyUnicode_CheckExact(value)) {
         return write_costly_text(writing, value);
     }
-    if (PyDict_CheckExact(value) || PyList_CheckExact(value)) {
-        if (writing->levels >= MOST_LEVELS) {
-            return UNKNOWN;
-        }
-        writing->levels++;
-        int written = PyDict_CheckExact(value) ? write_members(writing, NULL, value) : write_items(writing, NULL, value);
-        writing->levels--;
-        return written;
+    if (PyDict_CheckExact(value)) {
+        return write_members(writing, NULL, value);
     }
-    return write_scalar(writing, value);
+    return PyList_CheckExact(value) ? write_items(writing, NULL, value) : write_scalar(writing, value);
 }
 
 int write_value(Writing *writing, Node *node, PyObject *value) {

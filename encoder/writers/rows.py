@@ -7,8 +7,7 @@ import orjson
 
 from encoder.compiled import native
 from encoder.floats import TABLE_DECIMALS
-from encoder.writers.base import Run, Steps, Variant, Writer
-from encoder.writers.calls import SHALLOW
+from encoder.writers.base import MAX_DEPTH, Run, Steps, Variant, Writer
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 
 if TYPE_CHECKING:
@@ -35,21 +34,22 @@ class Nodes:
 
     def rows(self, run: Run, gatherer: ItemGatherer | MemberGatherer, depth: int) -> "Rows | None":
         """What writes rows of the values inside of `depth` containers, where the compiled part may."""
-        if not run.is_native or depth > SHALLOW:
+        if not run.is_native:
             return None
         if run.variant not in self._made:
             self._made[run.variant] = self._writer.node(run.variant)
         node = self._made[run.variant]
-        return None if node is None else Rows(node, run, gatherer)
+        return None if node is None else Rows(node, run, gatherer, depth)
 
 
 class Rows:
     """Writes items or members by a node."""
 
-    __slots__ = ("_gatherer", "_node", "_run", "_skipped")
+    __slots__ = ("_gatherer", "_most_depth", "_node", "_run", "_skipped")
 
-    def __init__(self, node: "Node", run: Run, gatherer: ItemGatherer | MemberGatherer) -> None:
-        """Args: of the items, the run, what gathers those that have no text by the node."""
+    def __init__(self, node: "Node", run: Run, gatherer: ItemGatherer | MemberGatherer, depth: int) -> None:
+        """Args: of the items, the run, what gathers items that have no text by it, the containers around theirs."""
+        self._most_depth = MAX_DEPTH - 1 - depth
         self._node = node
         self._run = run
         self._gatherer = gatherer
@@ -85,8 +85,9 @@ class Rows:
         is_four = run.block.decimals == TABLE_DECIMALS
         while start < stop:
             text, end = native.write_row(
-                self._node, items, keys, start, stop, ROW_COST, ITEM_COST, run.lengths, orjson.dumps, text_of, is_four
-            )
+                self._node, items, keys, start, stop, ROW_COST, ITEM_COST, self._most_depth,
+                run.lengths, orjson.dumps, text_of, is_four,
+            )  # fmt: skip
             if end == start:
                 self._skipped = min(2 * self._skipped + 1, _MOST_SKIPPED)
                 break

@@ -14,7 +14,7 @@ from encoder.writers.base import (
     Steps,
     Unwritable,
 )
-from encoder.writers.calls import SHALLOW, dumps
+from encoder.writers.calls import dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer
 from encoder.writers.rows import Rows
 from encoder.writers.scalars import write_text
@@ -88,7 +88,7 @@ def _write_members(
         weight, keys = weigh_row(row.values()), weigh_keys(row)
         if not 0 <= weight <= MAX_WEIGHT - keys:
             members = chain(row.items(), members)
-            if run.is_native and depth <= SHALLOW:
+            if run.is_native:
                 yield from _write_member_rows(members, run, depth, foreign, gatherer)
             else:
                 yield from _write_each(members, run, depth, foreign, gatherer)
@@ -104,7 +104,7 @@ def _write_member_rows(
     members: Iterator[tuple[str, Any]], run: Run, depth: int, foreign: Foreign | None, gatherer: MemberGatherer
 ) -> Steps:
     """Write members: rows of JSON's own types by the compiled part, others each as it is."""
-    rows = Rows(native.anything(), run, gatherer)
+    rows = Rows(native.anything(), run, gatherer, depth)
     while row := tuple(islice(members, ROW)):
 
         def others(start: int, end: int, row: tuple[tuple[str, Any], ...] = row) -> Steps:
@@ -124,7 +124,7 @@ def _write_items(value: Any, run: Run, depth: int, foreign: Foreign | None) -> S
     for start in range(0, length, ROW):
         row = items[start : min(start + ROW, length)]
         weight = weigh_row(row)
-        if not 0 <= weight <= MAX_WEIGHT and run.is_native and depth <= SHALLOW and type(items) is list:
+        if not 0 <= weight <= MAX_WEIGHT and run.is_native and type(items) is list:
             yield from _write_rows(items, start, run, depth, foreign, gatherer)
             break
         if not 0 <= weight <= MAX_WEIGHT:
@@ -147,7 +147,7 @@ def _write_rows(
     def others(first: int, end: int) -> Steps:
         return _write_each(enumerate(items[first:end], first), run, depth, foreign, gatherer)
 
-    yield from Rows(native.anything(), run, gatherer).over(items, len(items), others, start)
+    yield from Rows(native.anything(), run, gatherer, depth).over(items, len(items), others, start)
 
 
 def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> Steps:

@@ -26,13 +26,14 @@ from tests.naming import stable_id
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="there was no compiler when the encoder was installed")
 
 LARGE = 10**9
+DEEP = 200
 
 
 def written(node: Any, *items: Any, lengths: dict[int, int] | None = None, cost: int = LARGE) -> tuple[bytes, int]:
     """What a row of items is, and how many of them were written."""
     dumps = orjson.dumps
     text, end = native.write_row(
-        node, list(items), None, 0, len(items), cost, cost, lengths or {}, dumps, text_of, True
+        node, list(items), None, 0, len(items), cost, cost, DEEP, lengths or {}, dumps, text_of, True
     )
     return b"[" + text + b"]", end
 
@@ -184,16 +185,18 @@ def test_a_value_that_is_not_as_declared_ends_the_row(node: str, value: Any) -> 
 @given(st.dictionaries(TEXTS, JSON, max_size=5))
 def test_members(members: dict[str, Any]) -> None:
     keys, items = list(members), list(members.values())
-    row = native.write_row(native.anything(), items, keys, 0, len(items), LARGE, LARGE, {}, orjson.dumps, text_of, True)
+    row = native.write_row(
+        native.anything(), items, keys, 0, len(items), LARGE, LARGE, DEEP, {}, orjson.dumps, text_of, True
+    )
     assert row == (orjson.dumps(members)[1:-1], len(items))
 
 
 def test_a_key_that_is_not_text_ends_the_row() -> None:
     keys: list[Any] = ["a", "\ud800", "b"]
-    row = native.write_row(native.anything(), [1, 2, 3], keys, 0, 3, LARGE, LARGE, {}, orjson.dumps, None, True)
+    row = native.write_row(native.anything(), [1, 2, 3], keys, 0, 3, LARGE, LARGE, DEEP, {}, orjson.dumps, None, True)
     assert row == (b'"a":1', 1)
     with pytest.raises(TypeError):
-        native.write_row(native.anything(), [1, 2], ["a"], 0, 2, LARGE, LARGE, {}, orjson.dumps, None, True)
+        native.write_row(native.anything(), [1, 2], ["a"], 0, 2, LARGE, LARGE, DEEP, {}, orjson.dumps, None, True)
 
 
 def test_types_are_exact() -> None:
@@ -213,7 +216,7 @@ def test_what_costs_too_much_ends_the_row_or_comes_last() -> None:
     items = [["x" * 100] * 10]
     assert written(native.anything(), items, cost=500) == (b"[]", 0)
     deep: Any = []
-    for _ in range(100):
+    for _ in range(DEEP):
         deep = [deep]
     assert written(native.anything(), deep) == (b"[]", 0)
 
@@ -244,7 +247,7 @@ def test_an_interruption_is_not_swallowed() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        native.write_row(native.anything(), [1 / 3], None, 0, 1, LARGE, LARGE, {}, interrupted, None, True)
+        native.write_row(native.anything(), [1 / 3], None, 0, 1, LARGE, LARGE, DEEP, {}, interrupted, None, True)
 
 
 def test_a_list_that_shrinks_meanwhile() -> None:
@@ -254,7 +257,7 @@ def test_a_list_that_shrinks_meanwhile() -> None:
         del items[1:]
         return orjson.dumps(value)
 
-    text, end = native.write_row(native.anything(), items, None, 0, 3, LARGE, LARGE, {}, shrinking, None, True)
+    text, end = native.write_row(native.anything(), items, None, 0, 3, LARGE, LARGE, DEEP, {}, shrinking, None, True)
     assert (text, end) == (orjson.dumps([1 / 3]), 1)
 
 
