@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import httpx
 
+from encoder import Episode, Trace, prepare
 from uploader.arguments import check_hook, check_transport, usable_path, usable_text
 from uploader.clock import get_clock
 from uploader.config import DEFAULT_URL, Config, load_config
@@ -144,8 +145,11 @@ def init(
         worker = open_worker(choices.mode, chosen, limits, must_have_spool=must_have)
     metrics = MetricsQueue(known.deliver, "uploader-metrics")
     if choices.mode != "disabled":
+        worker.begin()
         metrics.start()
         be_ready_for_exit()
+        prepare(Episode, exclude_none=True)  # what the first records would wait for, and with them an event loop
+        prepare(Trace)
     parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool)
     if any(is_service(sink.destination) for sink in chosen):
         parts.url = None if base_url is None else settings.base_url

@@ -10,6 +10,9 @@ from uploader.worker.stats import WorkerReport, WorkerStats
 class RunWorker(Protocol):
     """Takes records without making anybody wait, and brings them where they belong."""
 
+    def begin(self) -> None:
+        """Have its threads started, so that the first record has no more to wait for than any other."""
+
     def submit(
         self, records: Sequence[Any], line_format: LineFormat, *, prepare: Callable[[Any], Any] | None = None
     ) -> bool:

@@ -33,6 +33,9 @@ class NoWorker:
 
     stats = WorkerStats(Counts())
 
+    def begin(self) -> None:
+        """There are no threads."""
+
     def submit(
         self, records: Sequence[Any], line_format: LineFormat, *, prepare: Callable[[Any], Any] | None = None
     ) -> bool:

@@ -45,6 +45,10 @@ class Worker:
         self._closing_thread = 0
         self._report: WorkerReport | None = None
 
+    def begin(self) -> None:
+        """Have the threads started now, which the first record would do; it waits for nothing."""
+        self._engine.begin()
+
     def submit(
         self,
         records: Sequence[Any],

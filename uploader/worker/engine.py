@@ -31,7 +31,7 @@ OPENER: Final = "uploader opening"
 class Engine:
     """The worker's parts, put together.
 
-    Its threads are started by the first record.
+    Its threads are started by `begin`, or else by the first record.
 
     Args:
         settings: the worker's.

@@ -30,6 +30,7 @@ class FakeWorker:
         self.on_close: Callable[[], None] = lambda: None
         self.accepts = True
         self.is_safe = True
+        self.begun = False
         self.hurried = threading.Event()
         self._spool = spool
 
@@ -43,6 +44,9 @@ class FakeWorker:
             assert prepare is not None
             self.submitted.append(([prepare(record) for record in records], line_format))
         return self.accepts
+
+    def begin(self) -> None:
+        self.begun = True
 
     def flush(self, timeout_s: float | None = None) -> bool:
         self.flushes.append(timeout_s)
