@@ -24,7 +24,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("unstall")
     large = os.environ.get("UNSTALL_BENCH_LARGE", "") not in ("", "0")
     group.addoption("--large", action="store_true", default=large, help="also 133 MB and 1 GB; takes an hour")
-    group.addoption("--runs", type=int, default=None, metavar="N", help="probed runs of a benchmark: 5, or 10 if large")
+    group.addoption(
+        "--runs", type=int, default=None, metavar="N", help="probed runs of a benchmark: 5, of shapes 3; 10 if large"
+    )
     group.addoption("--results", type=Path, default=Path("bench-results"), metavar="DIR", help="where reports go")
 
 
@@ -47,8 +49,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _settings(config: pytest.Config) -> Settings:
-    large = config.option.large
-    return Settings(large=large, runs=config.option.runs or (10 if large else 5))
+    return Settings(config.option.large, config.option.runs)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,8 @@ CONTENDED_S: Final = (25.0, 60.0)
 
 _ROUNDS: Final = {2.2: 15, 8.4: 9, 35.0: 3}
 _ROUNDS_OF_LARGE: Final = 3
+_RUNS: Final = 5
+_RUNS_OF_LARGE: Final = 10
 _RUNS_OF_SLOW_WAYS: Final = 3
 _RUNS_OF_SHAPES: Final = 3
 
@@ -29,11 +31,16 @@ class Settings:
 
     Attributes:
         large: also the sizes and shapes that take minutes.
-        runs: probed runs of each benchmark of stalls.
+        asked_runs: probed runs of each benchmark of stalls, where somebody asked for a number.
     """
 
     large: bool
-    runs: int
+    asked_runs: int | None = None
+
+    @property
+    def runs(self) -> int:
+        """Probed runs of each benchmark of stalls."""
+        return self.asked_runs or (_RUNS_OF_LARGE if self.large else _RUNS)
 
     @property
     def sizes_mb(self) -> tuple[float, ...]:
@@ -57,7 +64,7 @@ class Settings:
         """The same for the adversarial shapes, which take long."""
         if way == "plain":
             return 1
-        return self.runs if self.large else min(self.runs, _RUNS_OF_SHAPES)
+        return self.runs if self.large or self.asked_runs else _RUNS_OF_SHAPES
 
     @property
     def logged_episodes(self) -> int:

@@ -8,7 +8,6 @@ It counts from the first line of its standard input to the end of it, and prints
 """
 
 import asyncio
-import gc
 import json
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import Any, Final, Self
 
 sys.path.append(str(Path(__file__).parents[2]))
 
+from benchmarks.load.heap import frozen_heap
 from benchmarks.load.histogram import Histogram
 from benchmarks.load.waiting import rollouts_under_way
 from encoder.probe import LoopProbe
@@ -31,9 +31,7 @@ async def main() -> None:
     """Tick and print."""
     lags = Histogram()
     ended = threading.Event()
-    async with rollouts_under_way():
-        gc.collect()
-        gc.freeze()  # as in the loop that is measured
+    async with rollouts_under_way(), frozen_heap():
         await asyncio.to_thread(sys.stdin.readline)
         threading.Thread(target=wait_for_end, args=(ended,), daemon=True).start()
         while not ended.is_set():

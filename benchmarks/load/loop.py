@@ -4,12 +4,12 @@ What is done here for the measurement alone is cheap: 2 µs a tick, and some 100
 """
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Self
 
+from benchmarks.load.heap import frozen_heap
 from benchmarks.load.histogram import Histogram
 from benchmarks.load.pace import Pace
 from benchmarks.load.protocol import Depth, Target
@@ -61,6 +61,7 @@ class Loop:
         self._samples = self.num_turns = 0
         self._tasks: list[asyncio.Task[None]] = []
         self._under_way = rollouts_under_way(self._count_turn)
+        self._heap = frozen_heap()
         self.logged = 0
         self.depth = Depth()
         self.begin_anew()
@@ -80,8 +81,7 @@ class Loop:
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(work) for work in (self._tick(), self._sample_now_and_then())]
         await self._under_way.__aenter__()
-        gc.collect()
-        gc.freeze()  # as the documentation says: collections would go through all rollouts again and again
+        await self._heap.__aenter__()
         await asyncio.sleep(10 * TICK_S)  # the probe ticks before the work starts
         self.begin_anew()
         return self
@@ -93,6 +93,7 @@ class Loop:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._heap.__aexit__(None, None, None)
         await self._under_way.__aexit__(None, None, None)
 
     async def _tick(self) -> None:
