@@ -5,10 +5,11 @@ every other place gets a plain `Writer`, which vouches for nothing and so sends 
 """
 
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from pydantic import BaseModel
 
+from encoder.boundedness import is_bounded
 from encoder.columns import COLUMN_KINDS
 from encoder.compiled import IS_COMPILED
 from encoder.paths import PATHS
@@ -23,6 +24,7 @@ from encoder.writers.flat import compile_flat
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
 from encoder.writers.nodes import compile_node
+from encoder.writers.roots import RootWriter
 from encoder.writers.scalars import LiteralWriter, ScalarWriter, TextWriter
 from encoder.writers.simplicity import depth_of, may_be_simple
 from encoder.writers.unions import NullableWriter, TaggedWriter, UnionWriter
@@ -42,13 +44,16 @@ _HOLDING: Final = frozenset({"list", "dict", "union", "tagged-union"})
 _HOOK: Final = "__encoder_computed__"
 
 
-def plan_of(cls: type[BaseModel]) -> ModelWriter | None:
-    """The writer of a class; None where the class is not written field by field."""
+Plan: TypeAlias = ModelWriter | RootWriter
+
+
+def plan_of(cls: type[BaseModel]) -> Plan | None:
+    """The writer of a class; None where nothing is known of how its instances are written."""
     schema = root_schema(cls)
     if schema is None or not PATHS.plans:
         return None
     kept = PATHS.kept  # where a class keeps its plan: it goes when the class goes
-    known: tuple[CoreSchema, ModelWriter | None] | None = cls.__dict__.get(kept)
+    known: tuple[CoreSchema, Plan | None] | None = cls.__dict__.get(kept)
     if known is None or known[0] is not schema:  # a class may be rebuilt
         known = (schema, _Compiler(cls, schema).root())
         type.__setattr__(cls, kept, known)
@@ -94,8 +99,9 @@ class _Compiler:
         self._simple = PATHS.simple_forms
         self._any = AnyWriter(self._schemas.any_serializer(), plan_of, simple=self._simple)
 
-    def root(self) -> ModelWriter | None:
-        writer = self._model(self._schemas.resolve(self._schemas.schema))
+    def root(self) -> Plan | None:
+        resolved = self._schemas.resolve(self._schemas.schema)
+        writer = self._model(resolved) or self._root_model(resolved)
         for model in self._models.values():
             model.compiler = compile_flat
             model.node_compiler = compile_node if IS_COMPILED else None
@@ -125,7 +131,7 @@ class _Compiler:
             return self._holding(resolved)
         if resolved.function is not None and resolved.function in COLUMN_KINDS:
             return ColumnWriter(COLUMN_KINDS[resolved.function], simple=self._simple)
-        return self._model(resolved) or Writer()
+        return self._model(resolved) or self._root_model(resolved) or Writer()
 
     def _holding(self, resolved: Resolved) -> Writer:
         """The writer of containers, or of a union of what may be some."""
@@ -141,18 +147,22 @@ class _Compiler:
         return made
 
     def _list(self, schema: CoreSchema) -> Writer:
-        return ListWriter(self._items(schema, "items_schema"), self._lazily(schema), simple=self._simple)
+        item, bounded = self._items(schema, "items_schema")
+        return ListWriter(item, self._lazily(schema), simple=self._simple, bounded=bounded)
 
-    def _items(self, schema: CoreSchema, key: str) -> Writer:
-        return self._writer(schema[key]) if key in schema else self._any
+    def _items(self, schema: CoreSchema, key: str) -> tuple[Writer, bool]:
+        """The writer of a container's items, and whether they are small whatever they are."""
+        return (
+            (self._writer(schema[key]), is_bounded(self._schemas, schema[key])) if key in schema else (self._any, False)
+        )
 
     def _dict(self, schema: CoreSchema) -> Writer:
         keys = self._schemas.resolve(schema.get("keys_schema", {"type": "any"}))
         key_type = _KEYS.get(keys.kind)
         if key_type is None or keys.nullable:
             return Writer()
-        values = self._items(schema, "values_schema")
-        return DictWriter(key_type, values, self._lazily(schema), simple=self._simple)
+        values, bounded = self._items(schema, "values_schema")
+        return DictWriter(key_type, values, self._lazily(schema), simple=self._simple, bounded=bounded)
 
     def _union(self, schema: CoreSchema) -> Writer:
         members: dict[type, Writer] = {}
@@ -182,7 +192,7 @@ class _Compiler:
     def _model(self, resolved: Resolved) -> ModelWriter | None:
         """The writer of a model class, where its fields are written one by one and under the root's settings."""
         shape = self._schemas.shape(resolved)
-        if shape is None or settings(shape.cls) != self._settings or not _keys_differ(shape):
+        if shape is None or settings(shape.cls) != self._settings or not shape.keys_differ:
             return None
         serializer = serializer_of(shape.cls)
         if serializer is None:
@@ -198,6 +208,18 @@ class _Compiler:
             self._by_alias, self._open = around
         return writer
 
+    def _root_model(self, resolved: Resolved) -> RootWriter | None:
+        """The writer of a class whose instances are written as what they hold, where that is known."""
+        root = self._schemas.root_shape(resolved)
+        if root is None or settings(root.cls) != self._settings or id(resolved.schema) in self._open:
+            return None
+        around, self._by_alias = self._by_alias, root.by_alias
+        self._open.add(id(resolved.schema))
+        inner = self._writer(root.schema)
+        self._open.discard(id(resolved.schema))
+        self._by_alias = around
+        return None if type(inner) is Writer else RootWriter(root.cls, inner)
+
     def _field(self, field: Field) -> FieldPlan:
         resolved = self._schemas.resolve(field.schema)
         writer = self._resolved(resolved)
@@ -212,14 +234,6 @@ class _Compiler:
     def _lazily(self, schema: CoreSchema) -> LazySerializer:
         by_alias = self._by_alias
         return cache(lambda: self._schemas.serializer(schema, by_alias))
-
-
-def _keys_differ(shape: Shape) -> bool:
-    """Whether no two fields of a class can be written under one key."""
-    fields = (*shape.fields, *shape.computed)
-    return len({field.name for field in fields} | {field.alias for field in fields}) == sum(
-        1 if field.name == field.alias else 2 for field in fields
-    )
 
 
 def _hook_of(shape: Shape) -> Hook | None:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, RootModel
 from pydantic_core import PydanticSerializationError, SchemaSerializer
 from pydantic_core import core_schema as core
 
-from encoder.shapes import CoreSchema, Field, Resolved, Shape
+from encoder.shapes import CoreSchema, Field, Resolved, RootShape, Shape
 
 # Dumps values of one schema to Python objects.
 Serializer = SchemaSerializer
@@ -211,6 +211,14 @@ class Schemas:
         if "extras_schema" in inner.schema:
             return None
         return Shape(cls, fields, computed, bool(cls.model_config.get("serialize_by_alias")))
+
+    def root_shape(self, resolved: Resolved) -> RootShape | None:
+        """What a root model's class holds; None for anything else."""
+        schema = resolved.schema
+        if resolved.kind != "model" or not schema.get("root_model"):
+            return None
+        cls = schema["cls"]
+        return RootShape(cls, schema["schema"], bool(cls.model_config.get("serialize_by_alias")))
 
     def serializer(self, schema: CoreSchema, by_alias: bool) -> SchemaSerializer:
         """A serializer for a part of the root's schema, under the root's settings.

@@ -40,6 +40,15 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class RootShape:
+    """A root model's class as its serializer sees it: what it holds, no serializer for the whole."""
+
+    cls: type[BaseModel]
+    schema: CoreSchema
+    by_alias: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A model class as its serializer sees it: its own fields, no serializer for the whole."""
 
@@ -47,3 +56,11 @@ class Shape:
     fields: tuple[Field, ...]
     computed: tuple[Field, ...]
     by_alias: bool
+
+    @property
+    def keys_differ(self) -> bool:
+        """Whether no two fields can be written under one key."""
+        fields = (*self.fields, *self.computed)
+        return len({field.name for field in fields} | {field.alias for field in fields}) == sum(
+            1 if field.name == field.alias else 2 for field in fields
+        )

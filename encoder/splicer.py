@@ -15,9 +15,8 @@ from encoder.arguments import is_plain, refuse_unknown
 from encoder.errors import EncodeError
 from encoder.plan import plan_of
 from encoder.schema import infer, is_model
-from encoder.writers.base import Label, Run, Steps, Unwritable, Verdict
+from encoder.writers.base import Label, Run, Steps, Unwritable, Verdict, Writer
 from encoder.writers.calls import dumps, is_panic, locate
-from encoder.writers.models import ModelWriter
 from encoder.writers.trees import write_tree
 
 # Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
@@ -117,7 +116,7 @@ def _begin(model: BaseModel, arguments: dict[str, Any], run: Run) -> Steps:
     yield from steps
 
 
-def _write_small(plan: ModelWriter, model: BaseModel, run: Run) -> bool:
+def _write_small(plan: Writer, model: BaseModel, run: Run) -> bool:
     """Write a small record by one call, and say whether it was one."""
     written = plan.simple(model, run)
     if isinstance(written, Verdict):

@@ -48,7 +48,7 @@ class Case:
         run: the number of the repetition, from 1.
         soak_s: how long a soak lasts; 0.0 if this is none.
         scale: how many times as large as in production the episodes are.
-        receiver_nice: by how much the receiver gives way to all else, as `nice` has it: from 0 to 19.
+        is_receiver_idle: whether the receiver has only the CPU time that nobody else wants.
     """
 
     monitors: str
@@ -57,7 +57,7 @@ class Case:
     run: int = 1
     soak_s: float = 0.0
     scale: float = 1.0
-    receiver_nice: int = 0
+    is_receiver_idle: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -76,8 +76,8 @@ class Case:
         if self.soak_s:
             return f"soak, {self.soak_s / 60:g} min{scaled}"
         over = "" if self.network is None else f", {self.network}"
-        nice = f", nice {self.receiver_nice}" if self.receiver_nice else ""
-        return f"{self.monitors}{over}, {self.episodes:,}{scaled}{nice}"
+        idle = ", idle receiver" if self.is_receiver_idle else ""
+        return f"{self.monitors}{over}, {self.episodes:,}{scaled}{idle}"
 
     @property
     def expected_s(self) -> float:

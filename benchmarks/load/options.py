@@ -64,9 +64,11 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     add("--soak", type=float, nargs="?", const=DEFAULT_SOAK_MIN, default=0.0, metavar="MINUTES",
         help="a soak with faults, and nothing else unless --episodes is given, too (20 minutes)")  # fmt: skip
     add("--scale", type=float, default=1.0, metavar="X", help="episodes X times as large, to try things out (1)")
-    add("--receiver-nice", type=int, choices=range(20), default=0, metavar="N",
-        help="let the receiver give way, as nice does: it stands for another machine, and on this one takes the CPU "
-        "that is left over; 19 is the most (0)")  # fmt: skip
+    add(
+        "--receiver-idle",
+        action="store_true",
+        help="let the receiver have the CPU time alone that nobody else wants: it stands for another machine",
+    )
     found = parser.parse_args(arguments)
     if found.soak < 0:
         parser.error(f"--soak: {found.soak:g} minutes are none")
@@ -76,8 +78,10 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     alone = found.soak and found.episodes is None
     monitors = [] if alone else found.monitors
     cases = all_cases(found.episodes, monitors, found.network, found.runs, 60.0 * found.soak, found.scale)
-    nice = found.receiver_nice
-    cases = [replace(case, receiver_nice=nice) if case.has_receiver and not case.soak_s else case for case in cases]
+    if found.receiver_idle:
+        cases = [
+            replace(case, is_receiver_idle=True) if case.has_receiver and not case.soak_s else case for case in cases
+        ]
     return Options(cases, found.results)
 
 

@@ -74,7 +74,8 @@ def _run(
             stack.callback(thrower.stop)
         elif case.has_receiver:
             receiver = stack.enter_context(ReceiverProcess(folder / _DATA, KEY))
-            _give_way(receiver.pid, case.receiver_nice)
+            if case.is_receiver_idle:
+                _give_way(receiver.pid)
             url = stack.enter_context(network(str(case.network), receiver.url))
         beside = stack.enter_context(Beside())
         soak_start_s = time.monotonic()
@@ -95,12 +96,14 @@ def _run(
         return found, beside.end(), thrower
 
 
-def _give_way(pid: int, nice: int) -> None:
-    """Lower the priority of all threads of a process."""
-    if nice:
-        tasks = Path(f"/proc/{pid}/task")  # on Linux, each thread has its own
-        for task in [int(path.name) for path in tasks.iterdir()] if tasks.exists() else [pid]:
-            os.setpriority(os.PRIO_PROCESS, task, nice)
+def _give_way(pid: int) -> None:
+    """Let all threads of a process have only the CPU time that nobody else wants, where the system can do that."""
+    tasks = Path(f"/proc/{pid}/task")  # on Linux, each thread has its own priority; those to come inherit it
+    for task in [int(path.name) for path in tasks.iterdir()] if tasks.exists() else [pid]:
+        if hasattr(os, "SCHED_IDLE"):
+            os.sched_setscheduler(task, os.SCHED_IDLE, os.sched_param(0))
+        else:
+            os.setpriority(os.PRIO_PROCESS, task, 19)
 
 
 def _said_by_child(case: Case, url: str, folder: Path) -> Iterator[dict[str, Any]]:

@@ -111,8 +111,8 @@ _LAGS = ("p50_ms", "p99_ms", "worst_ms")
 def _labels(runs: Sequence[Measurement]) -> list[str]:
     case = runs[0].case
     monitors = "soak" if case.soak_s else case.monitors
-    nice = f", nice {case.receiver_nice}" if case.receiver_nice else ""
-    network = "faults" if case.soak_s else (case.network or "") + nice
+    idle = ", idle" if case.is_receiver_idle else ""
+    network = "faults" if case.soak_s else (case.network or "") + idle
     return [monitors, network, f"{runs[0].found['episodes']:,}"]
 
 

@@ -41,7 +41,7 @@ def sources_of(model: Any, run: Run, exclude: Any, layouts: Layouts) -> Generato
 def _planned(model: Any, run: Run, exclude: Any, layouts: Layouts) -> Generator[None, None, Sources]:
     is_episode = isinstance(model, Episode)
     plan = plan_of(type(model))
-    if plan is None:
+    if not isinstance(plan, ModelWriter):
         raise Unclear
     root = Planned(model, plan, run, exclude, Place(has_traces=is_episode), layouts)
     if root.traces is None:

@@ -93,6 +93,7 @@ static PyObject *column_text(PyObject *module, PyObject *args) {
     }
 }
 
+PyObject *light(PyObject *module, PyObject *args);
 int counts_prepare(void);
 PyObject *counts_read_calls(PyObject *module, PyObject *args);
 PyObject *counts_read_parents(PyObject *module, PyObject *args);
@@ -125,6 +126,7 @@ static PyMethodDef METHODS[] = {
     {"choice", node_choice, METH_VARARGS, "A node of values that are told apart by their types."},
     {"model", node_model, METH_VARARGS, "A node of instances of a class."},
     {"write_row", write_row, METH_VARARGS, "Items of a list as JSON, and the index behind them."},
+    {"light", light, METH_VARARGS, "The index behind the last of some items that are light together."},
     {"are_exactly", are_exactly, METH_VARARGS, "Whether each item of a list is exactly of a type."},
     {"column_text", column_text, METH_VARARGS, "A column as JSON without brackets."},
     {"read_calls", counts_read_calls, METH_VARARGS, "Each node's last call, and the counts of calls."},

@@ -7,7 +7,6 @@ from encoder.compiled import native
 from encoder.schema import Serializer, is_model
 from encoder.writers.base import HEAVY, MAX_WEIGHT, SCALAR_WEIGHT, UNKNOWN, Run, Steps, Variant, Writer
 from encoder.writers.calls import dumped
-from encoder.writers.models import ModelWriter
 from encoder.writers.trees import WALKED, write_tree
 from encoder.writers.weights import SCALARS, weigh
 
@@ -23,7 +22,7 @@ class AnyWriter(Writer):
     depth = 32
 
     def __init__(
-        self, serializer: Serializer, plan_of: Callable[[type], ModelWriter | None], *, simple: bool = True
+        self, serializer: Serializer, plan_of: Callable[[type], Writer | None], *, simple: bool = True
     ) -> None:
         """Args: what infers how to write a value that nothing else is known of, what knows a model's class.
 
@@ -40,7 +39,7 @@ class AnyWriter(Writer):
         plan = self._plan(value)
         return () if plan is None else plan.inside(value)
 
-    def _plan(self, value: Any) -> ModelWriter | None:
+    def _plan(self, value: Any) -> Writer | None:
         return self._plan_of(type(value)) if is_model(value) else None
 
     def simple(self, value: Any, run: Run) -> Any:

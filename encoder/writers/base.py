@@ -77,6 +77,12 @@ MAX_DEPTH: Final = 254
 SIMPLE_DEPTH: Final = 50
 
 
+# What values may weigh that are left to pydantic together, and what one instance may weigh for each field that only
+# pydantic knows, and one besides: to take it apart would cost some ten microseconds for each of these.
+LEFT_WEIGHT: Final = 2 * MAX_WEIGHT
+LEFT_FIELD_WEIGHT: Final = 2048
+
+
 class Unwritable(Exception):  # noqa: N818 - carries the real error to where the path is known
     """A value failed; `tail` is its position below the step that wrote it."""
 
@@ -201,6 +207,14 @@ class Writer:
     def least_weight(self) -> int:
         """What the simple form of any value weighs at least."""
         return 0
+
+    def is_left(self) -> bool:
+        """Whether values, or parts of each, are left to pydantic."""
+        return type(self) is Writer
+
+    def most_left(self) -> int:
+        """What a value may weigh that is left to pydantic as a whole, as parts of it must be; 0 where none must."""
+        return LEFT_WEIGHT if self.is_left() else 0
 
     def simple(self, value: Any, run: Run) -> Any:
         """An object that orjson writes as the oracle writes the value, or HEAVY or UNKNOWN."""

@@ -1,6 +1,6 @@
 """Declared dicts with plain keys: member by member, each value as its declared type, light neighbours by one call."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,6 +9,7 @@ from encoder.writers.base import (
     CONTAINER_WEIGHT,
     HEAVY,
     KEYS_AT_ONCE,
+    LEFT_WEIGHT,
     MAX_WEIGHT,
     SCALAR_WEIGHT,
     UNKNOWN,
@@ -20,6 +21,7 @@ from encoder.writers.base import (
 )
 from encoder.writers.calls import dumped, is_writable_key
 from encoder.writers.gather import MemberGatherer
+from encoder.writers.left import LeftMembers, Member
 from encoder.writers.rows import Nodes, Rows
 from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
 from encoder.writers.snapshots import keys_of, members_of
@@ -36,12 +38,18 @@ _SMALL: Final = 256
 class DictWriter(Writer):
     """A dict with keys declared as text or integers, and values of one declared type."""
 
-    __slots__ = ("_is_plain", "_most", "_nodes", "_plain", "_serializer", "_value")
+    __slots__ = ("_is_bounded", "_is_plain", "_most", "_nodes", "_plain", "_serializer", "_value")
 
     depth = 1
 
-    def __init__(self, key: type, value: Writer, serializer: LazySerializer, *, simple: bool = True) -> None:
-        """Args: the keys' type, the values' writer, pydantic's serializer, whether a dict may have a simple form."""
+    def __init__(
+        self, key: type, value: Writer, serializer: LazySerializer, *, simple: bool = True, bounded: bool = False
+    ) -> None:
+        """Args: the keys' type, the values' writer, pydantic's serializer, whether a dict may have a simple form.
+
+        The values are `bounded` if they are small whatever they are.
+        """
+        self._is_bounded = bounded
         # Whether a key becomes text that no other key becomes.
         self._is_plain = is_writable_key if key is str else _is_integer
         self._value = value
@@ -56,6 +64,10 @@ class DictWriter(Writer):
     def children(self) -> tuple[Writer, ...]:
         """The values' writer."""
         return (self._value,)
+
+    def is_left(self) -> bool:
+        """Whether values are."""
+        return self._value.is_left()
 
     def inside(self, value: Any) -> Iterable[tuple[Writer, Any]]:
         """All values, if they may hold a model."""
@@ -116,39 +128,62 @@ class DictWriter(Writer):
         members = iter(members_of(value, length))
         if self._plain:
             members = yield from self._rows(members, self._plain, gatherer)
+        left = LeftMembers(self._serializer, run, gatherer, depth, self._is_bounded)
         rows = self._nodes.rows(run, gatherer, depth) if self._most > 0 else None
         if rows is None:
-            yield from self._each(members, run, gatherer, depth)
+            while row := tuple(islice(members, ROW)):
+                yield from self._each(row, run, gatherer, left, depth)
         else:
-            yield from self._in_rows(rows, members, run, gatherer, depth)
+            yield from self._in_rows(rows, members, run, gatherer, left, depth)
         gatherer.flush()
         run.out.append(b"}")
         run.leave(value)
         yield None
 
     def _in_rows(
-        self, rows: Rows, members: Iterator[tuple[Any, Any]], run: Run, gatherer: MemberGatherer, depth: int
+        self,
+        rows: Rows,
+        members: Iterator[tuple[Any, Any]],
+        run: Run,
+        gatherer: MemberGatherer,
+        left: LeftMembers,
+        depth: int,
     ) -> Steps:
         """Write members: rows of those that the compiled part knows, others each as it is."""
         while row := tuple(islice(members, ROW)):
 
             def others(start: int, end: int, row: tuple[tuple[Any, Any], ...] = row) -> Steps:
-                return self._each(row[start:end], run, gatherer, depth)
+                return self._each(row[start:end], run, gatherer, left, depth)
 
             keys = [str(name) for name, _ in row]
             yield from rows.over([item for _, item in row], len(row), others, keys=keys)
 
-    def _each(self, members: Iterable[tuple[Any, Any]], run: Run, gatherer: MemberGatherer, depth: int) -> Steps:
+    def _each(
+        self, members: Sequence[Member], run: Run, gatherer: MemberGatherer, left: LeftMembers, depth: int
+    ) -> Steps:
         """Write members that are taken one by one, light neighbours by one call."""
-        for name, item in members:
+        most_heavy = self._value.most_left()
+        values = [item for _, item in members]
+        index, end = 0, len(members)
+        while index < end:
+            name, item = members[index]
             key = str(name)
             weight = run.weight
             written = self._value.simple(item, run)
             if written is not HEAVY and written is not UNKNOWN:
                 if gatherer.add(key, written, run.weight - weight + len(key)):
                     yield None
+                index += 1
                 continue
             run.block.forget()
+            most = most_heavy if written is HEAVY else LEFT_WEIGHT
+            stop = left.at_once.stop(values, index, end, most) if most else index
+            if stop > index:
+                yield from left.some(members[index:stop], index)
+                yield None
+                index = stop
+                continue
+            index += 1
             steps = self._value.steps(item, run, None, None, depth + 1) if written is HEAVY else None
             gatherer.separate(key)
             if steps is None:

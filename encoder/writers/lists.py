@@ -1,6 +1,6 @@
 """Declared lists: item by item, each as its declared type, light neighbours by one call."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,17 +15,15 @@ from encoder.writers.base import (
     LazySerializer,
     Run,
     Steps,
-    Unwritable,
     Variant,
     Writer,
 )
-from encoder.writers.calls import dumped
-from encoder.writers.gather import ItemGatherer, shifted
+from encoder.writers.gather import ItemGatherer
+from encoder.writers.left import UNWEIGHED, LeftItems
 from encoder.writers.numbers import all_are, exact_text
 from encoder.writers.rows import Nodes
 from encoder.writers.scalars import ScalarWriter, TextWriter, unshared
-from encoder.writers.trees import write_tree
-from encoder.writers.weights import ROW, weigh, weigh_row
+from encoder.writers.weights import ROW, weigh_row
 
 if TYPE_CHECKING:
     from encoder._native import Node
@@ -38,19 +36,20 @@ _TEXT: Final = frozenset({str})
 # Numbers written by one call: 4,096 floats take orjson some 100 microseconds.
 _NUMBERS: Final = 4096
 
-# Items that pydantic dumps by one call where no writer knows them: a few microseconds each at the most.
-_DUMPED_AT_ONCE: Final = 32
-
 
 class ListWriter(Writer):
     """A list whose items have one declared type."""
 
-    __slots__ = ("_exact", "_item", "_most", "_nodes", "_serializer")
+    __slots__ = ("_exact", "_is_bounded", "_item", "_most", "_nodes", "_serializer")
 
     depth = 1
 
-    def __init__(self, item: Writer, serializer: LazySerializer, *, simple: bool = True) -> None:
-        """Args: the items' writer, pydantic's serializer for lists of them, whether a list may have a simple form."""
+    def __init__(self, item: Writer, serializer: LazySerializer, *, simple: bool = True, bounded: bool = False) -> None:
+        """Args: the items' writer, pydantic's serializer for lists of them, whether a list may have a simple form.
+
+        The items are `bounded` if they are small whatever they are.
+        """
+        self._is_bounded = bounded
         self._item = item
         self._serializer = serializer
         self._exact = item.exact if simple and isinstance(item, ScalarWriter) else None
@@ -67,10 +66,14 @@ class ListWriter(Writer):
             return ()
         return zip(repeat(self._item), islice(value, len(value)), strict=False)
 
+    def is_left(self) -> bool:
+        """Whether items are."""
+        return self._item.is_left()
+
     def are_simple(self, items: list[Any], run: Run) -> Generator[None, None, bool]:
         """Whether every item has a simple form, looked at in steps."""
-        for start in range(0, len(items), _DUMPED_AT_ONCE):
-            for item in items[start : start + _DUMPED_AT_ONCE]:
+        for start in range(0, len(items), UNWEIGHED):
+            for item in items[start : start + UNWEIGHED]:
                 written = self._item.simple(item, run)
                 run.block.forget()
                 if written is HEAVY or written is UNKNOWN:
@@ -130,45 +133,57 @@ class ListWriter(Writer):
         run.enter(value, depth)
         run.out.append(b"[")
         gatherer = ItemGatherer(run, depth)
-        if filter_ is None and (self._exact is not None or type(self._item) is Writer):
-            yield from self._slices(value, run, gatherer, depth)
+        left = LeftItems(self._serializer, run, gatherer, depth, self._is_bounded)
+        if filter_ is None and self._exact is not None:
+            yield from self._numbers(self._exact, value, left)
+        elif filter_ is None and type(self._item) is Writer:
+            yield from left.all_of(value, run.length_of(value))
         elif filter_ is None:
-            yield from self._whole_items(value, run, gatherer, depth)
+            yield from self._whole_items(value, left)
         else:
             for index, item in enumerate(islice(value, run.length_of(value))):
                 kept = filter_.of(index)
                 if kept[0]:
-                    yield from self._kept_item(index, item, run, kept, gatherer, depth)
+                    yield from self._kept_item(index, item, kept, left)
         gatherer.flush()
         run.out.append(b"]")
         run.leave(value)
         yield None
 
-    def _whole_items(self, value: list[Any], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
+    def _whole_items(self, value: list[Any], left: LeftItems) -> Steps:
         """Write every item as a whole."""
+        run, gatherer = left.run, left.gatherer
         # As many items as there were when the list was reached; another thread may append meanwhile.
         length = run.length_of(value)
-        rows = self._nodes.rows(run, gatherer, depth) if self._most > 0 else None
+        rows = self._nodes.rows(run, gatherer, left.depth) if self._most > 0 else None
         if rows is not None:
-
-            def others(start: int, end: int) -> Steps:
-                return self._gathered(enumerate(value[start:end], start), run, gatherer, depth)
-
-            yield from rows.over(value, length, others)
+            yield from rows.over(value, length, lambda start, end: self._gathered(value, start, end, left))
         else:
             start = (yield from self._rows(value, length, gatherer)) if type(self._item) is TextWriter else 0
-            items = zip(range(start, length), islice(value, start, length), strict=False)
-            yield from self._gathered(items, run, gatherer, depth)
+            yield from self._gathered(value, start, length, left)
 
-    def _gathered(self, items: Iterator[tuple[int, Any]], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
+    def _gathered(self, value: list[Any], start: int, end: int, left: LeftItems) -> Steps:
         """Write items that are taken one by one, light neighbours by one call."""
-        simple = self._item.simple_in(run)
-        while found := gatherer.gather(items, simple):
+        most = self._item.most_left()
+        if most:
+            yield from left.light(
+                value, start, end, most, lambda index, item: self._large_item(index, item, WHOLE, True, left)
+            )
+            return
+        simple = self._item.simple_in(left.run)
+        items = zip(range(start, end), islice(value, start, end), strict=False)
+        while found := left.gatherer.gather(items, simple):
             if found is True:
                 yield None
+                continue
+            index, item, verdict = found
+            stop = index if verdict is HEAVY else left.at_once.stop(value, index, end)
+            if stop > index:
+                yield from left.some(value[index:stop], index)
+                yield None
+                items = zip(range(stop, end), islice(value, stop, end), strict=False)
             else:
-                index, item, verdict = found
-                yield from self._large_item(index, item, run, WHOLE, verdict is HEAVY, gatherer, depth)
+                yield from self._large_item(index, item, WHOLE, verdict is HEAVY, left)
 
     def _rows(self, value: list[Any], length: int, gatherer: ItemGatherer) -> Generator[None, None, int]:
         """Write rows of short texts, up to the first with something else in it; how many items these were."""
@@ -181,67 +196,42 @@ class ListWriter(Writer):
                 yield None
         return length
 
-    def _kept_item(self, index: int, item: Any, run: Run, kept: Kept, gatherer: ItemGatherer, depth: int) -> Steps:
+    def _kept_item(self, index: int, item: Any, kept: Kept, left: LeftItems) -> Steps:
         """Write an item of which a filter said something."""
+        run = left.run
         written: Any = UNKNOWN
         if kept is WHOLE:
             weight = run.weight
             written = self._item.simple(item, run)
             if written is not HEAVY and written is not UNKNOWN:
-                if gatherer.add(index, written, run.weight - weight):
+                if left.gatherer.add(index, written, run.weight - weight):
                     yield None
                 return
             run.block.forget()
-        yield from self._large_item(index, item, run, kept, written is HEAVY, gatherer, depth)
+        yield from self._large_item(index, item, kept, written is HEAVY, left)
 
-    def _large_item(
-        self, index: int, item: Any, run: Run, kept: Kept, heavy: bool, gatherer: ItemGatherer, depth: int
-    ) -> Steps:
+    def _large_item(self, index: int, item: Any, kept: Kept, heavy: bool, left: LeftItems) -> Steps:
         """Write an item that has no simple form: by steps of its own, or by what pydantic makes of it."""
         _, include, exclude = kept
-        steps = self._item.steps(item, run, include, exclude, depth + 1) if heavy or kept is not WHOLE else None
+        may_have = heavy or kept is not WHOLE
+        steps = self._item.steps(item, left.run, include, exclude, left.depth + 1) if may_have else None
         if steps is None:
-            yield from self._dump([item], index, run, kept, gatherer, depth)
+            yield from left.some([item], index, kept)
         else:
-            gatherer.separate(index)
+            left.gatherer.separate(index)
             yield index, steps
 
-    def _slices(self, value: list[Any], run: Run, gatherer: ItemGatherer, depth: int) -> Steps:
-        """Numbers, or items that only pydantic knows: many by one call."""
-        exact = self._exact
-        size = _DUMPED_AT_ONCE if exact is None else _NUMBERS
-        end = run.length_of(value)  # a serializer, or another thread, may append, or take some away
-        for start in range(0, end, size):
-            items = value[start : min(start + size, end)]
+    def _numbers(self, exact: type, value: list[Any], left: LeftItems) -> Steps:
+        """Numbers: many by one call."""
+        end = left.run.length_of(value)  # another thread may append, or take some away
+        for start in range(0, end, _NUMBERS):
+            items = value[start : min(start + _NUMBERS, end)]
             if not items:
                 return
-            text = None if exact is None else exact_text(exact, items)
+            text = exact_text(exact, items)
             if text is not None:
-                gatherer.write(text[1:-1])
+                left.gatherer.write(text[1:-1])
             else:
-                for first in range(0, len(items), _DUMPED_AT_ONCE):
-                    part = items[first : first + _DUMPED_AT_ONCE]
-                    yield from self._dump(part, start + first, run, WHOLE, gatherer, depth)
+                for first in range(0, len(items), UNWEIGHED):
+                    yield from left.some(items[first : first + UNWEIGHED], start + first)
             yield None
-
-    def _dump(self, items: list[Any], start: int, run: Run, kept: Kept, gatherer: ItemGatherer, depth: int) -> Steps:
-        """Have pydantic dump some items as it dumps them inside of the whole list."""
-        _, include, exclude = kept
-        gatherer.flush()  # a serializer of the user's may change what is held
-        try:
-            trees = dumped(
-                self._serializer(),
-                items,
-                run,
-                include=None if include is None else {0: include},
-                exclude=None if exclude is None else {0: exclude},
-            )
-        except Unwritable as error:
-            raise shifted(error, start) from error.__cause__
-        for index, tree in enumerate(trees, start):
-            room = weigh(tree, MAX_WEIGHT)
-            if room < 0:
-                gatherer.separate(index)
-                yield index, write_tree(tree, run, depth + 1)
-            elif gatherer.add(index, tree, MAX_WEIGHT - room):
-                yield None

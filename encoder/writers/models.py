@@ -5,12 +5,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
+from encoder.conditions import is_pure
 from encoder.filters import NameFilter, Unclear
 from encoder.schema import extras_of
-from encoder.writers.base import FIELD_WEIGHT, HEAVY, KEYS_AT_ONCE, MAX_WEIGHT, UNKNOWN, Run, Steps, Variant, Writer
-from encoder.writers.calls import dumped, is_writable_key
+from encoder.writers.base import (
+    FIELD_WEIGHT,
+    HEAVY,
+    KEYS_AT_ONCE,
+    LEFT_FIELD_WEIGHT,
+    LEFT_WEIGHT,
+    MAX_WEIGHT,
+    UNKNOWN,
+    Run,
+    Steps,
+    Variant,
+    Writer,
+)
+from encoder.writers.calls import dumped, dumps, is_writable_key
 from encoder.writers.fields import ClassPlan
 from encoder.writers.instances import Instance
+from encoder.writers.left import are_light
 from encoder.writers.snapshots import keys_of
 from encoder.writers.trees import write_tree
 
@@ -27,7 +41,17 @@ Flat = Callable[[Any, Run], Any]
 class ModelWriter(Writer):
     """Writes the instances of exactly one class."""
 
-    __slots__ = ("_flats", "_nodes", "compiler", "gathered", "levels", "node_compiler", "plan", "recursive")
+    __slots__ = (
+        "_flats",
+        "_most_left",
+        "_nodes",
+        "compiler",
+        "gathered",
+        "levels",
+        "node_compiler",
+        "plan",
+        "recursive",
+    )
 
     depth = 1
 
@@ -39,6 +63,7 @@ class ModelWriter(Writer):
         # Whether the class can hold itself, and then how many levels of it a simple form may have.
         self.recursive = False
         self.levels = 0
+        self._most_left: int | None = None
         # Makes the function that gives simple forms; None has `slow` give them.
         self.compiler: Callable[[ModelWriter, Variant], Flat] | None = None
         self._flats: dict[Variant, Flat] = {}
@@ -69,6 +94,20 @@ class ModelWriter(Writer):
     def least_weight(self) -> int:
         """What its fields weigh."""
         return FIELD_WEIGHT * len(self.plan.fields)
+
+    def is_left(self) -> bool:
+        """Whether one of its fields is, and nothing of it is computed in steps."""
+        return not self.gathered and self.plan.hook is None
+
+    def most_left(self) -> int:
+        """By the fields that only pydantic knows, or whose functions are called for each instance."""
+        if self._most_left is None:
+            fields = [field for field in self.plan.fields.values() if not field.excluded]
+            impure = sum(field.exclude_if is not None and not is_pure(field.exclude_if) for field in fields)
+            count = impure + len(self.plan.computed) + sum(field.writer.is_left() for field in fields)
+            known = 0 if not count or not self.is_left() else (1 + count) * LEFT_FIELD_WEIGHT
+            self._most_left = min(known, LEFT_WEIGHT)
+        return self._most_left
 
     def simple(self, value: Any, run: Run) -> Any:
         """A dict of the fields' simple forms."""
@@ -146,6 +185,8 @@ class ModelWriter(Writer):
                 filter_ = NameFilter(include, exclude)
             except Unclear:
                 return None
+        elif (most := self.most_left()) and are_light([value], most):
+            return self._at_once(value, run, depth)
         steps = Instance(self.plan, value, run, filter_, depth).steps()
         extras = extras_of(value) if self.plan.takes_extras else None
         if not extras:
@@ -153,6 +194,15 @@ class ModelWriter(Writer):
         if len(extras) <= KEYS_AT_ONCE:
             return steps if self._are_plain(tuple(extras)) else None
         return self._with_extras(value, extras, steps, run, include, exclude, depth)
+
+    def _at_once(self, value: BaseModel, run: Run, depth: int) -> Steps:
+        """Write what pydantic makes of a small instance."""
+        tree = dumped(self.plan.serializer, value, run)
+        if are_light([tree]):
+            run.out.append(dumps(tree, depth))
+        else:
+            yield from write_tree(tree, run, depth)
+        yield None
 
     def _with_extras(
         self,

@@ -34,6 +34,14 @@ class NullableWriter(Writer):
         """What is inside of the value, if there is one."""
         return () if value is None else self._inner.inside(value)
 
+    def is_left(self) -> bool:
+        """Whether that is, or parts of it."""
+        return self._inner.is_left()
+
+    def most_left(self) -> int:
+        """As of whatever is not None."""
+        return self._inner.most_left()
+
     def simple(self, value: Any, run: Run) -> Any:
         """None, or the inner simple form."""
         return None if value is None else self._inner.simple(value, run)
@@ -136,6 +144,14 @@ class TaggedWriter(Writer):
         """What is inside of it by its own class."""
         member = self._member(value)
         return () if member is None else member.inside(value)
+
+    def is_left(self) -> bool:
+        """Whether those of any member are."""
+        return any(writer.is_left() for _, writer in self.members.values())
+
+    def most_left(self) -> int:
+        """As of the member of which it is the most."""
+        return max(writer.most_left() for _, writer in self.members.values())
 
     def simple(self, value: Any, run: Run) -> Any:
         """The simple form that the value's own class gives."""

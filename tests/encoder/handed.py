@@ -10,17 +10,18 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Final
 
 import numpy as np
 import orjson
 import pytest
+from pydantic import BaseModel
 
 from encoder import blocks, floats, pumps
 from encoder.columns import ColumnKind
 from encoder.compiled import IS_COMPILED, native
-from encoder.writers import anything, calls, columns, dicts, instances, lists, models, unions
+from encoder.writers import anything, calls, columns, dicts, instances, left, models, unions
 
 # Methods that take no longer where the object is long.
 _AT_ONCE: Final = frozenset(
@@ -41,7 +42,8 @@ class Step:
         column: for each kind, how long the longest column was that was handed to it alone.
         floats: how many values were handed to the function that writes columns of floats.
         row: how many bytes the compiled part wrote, at most, by one call.
-        dumped: how many items were handed to pydantic, at most, by one call.
+        dumped: how many items or members of one container were handed to pydantic, at most, by one call.
+        leaves: how many values that are no containers, in all, at most, by one call.
         calls: how many calls there were, of Python and C functions.
         longest: for each method, how long the longest object was that it was called on.
     """
@@ -53,6 +55,7 @@ class Step:
     floats: int = 0
     row: int = 0
     dumped: int = 0
+    leaves: int = 0
     calls: int = 0
     longest: Counter[str] = field(default_factory=Counter)
 
@@ -124,7 +127,13 @@ class Recorder:
 
     def dumped(self, serializer: Any, value: Any, *arguments: Any, **options: Any) -> Any:
         """Stands for the one of `encoder.writers.calls`."""
-        self._now.dumped = max(self._now.dumped, len(value) if isinstance(value, list) else 1)
+        profile = sys.getprofile()
+        sys.setprofile(None)
+        part = options.get("suspect")
+        handed = value if part is None else part
+        self._now.dumped = max(self._now.dumped, len(handed) if isinstance(handed, list | dict) else 1)
+        self._now.leaves = max(self._now.leaves, leaves_of(handed))
+        sys.setprofile(profile)
         return _dumped(serializer, value, *arguments, **options)
 
 
@@ -151,6 +160,17 @@ def weight_of(value: Any) -> int:
     return 8
 
 
+def leaves_of(value: Any) -> int:
+    """How many values that are no containers a value holds."""
+    if isinstance(value, dict):
+        return sum(map(leaves_of, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return sum(map(leaves_of, value))
+    if isinstance(value, np.ndarray):
+        return value.size
+    return leaves_of(vars(value)) if isinstance(value, BaseModel) or is_dataclass(value) else 1
+
+
 @contextmanager
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     """Record what is handed over inside of the `with` block."""
@@ -162,6 +182,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
             patch.setattr(native, "write_row", recorder.write_row)
             patch.setattr(native, "column_text", recorder.column_text)
         patch.setattr(pumps, "watched", recorder.watched)
-        for module in (anything, dicts, instances, lists, models, unions):
+        patch.setattr(left, "perf_counter", lambda: 0.0)  # as if every call were quick: sizes alone keep them short
+        for module in (anything, dicts, instances, left, models, unions):
             patch.setattr(module, "dumped", recorder.dumped)
         yield recorder

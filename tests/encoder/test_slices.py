@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -16,9 +17,9 @@ from encoder.compiled import IS_COMPILED
 from encoder.encode import aiter_json, iter_json, to_json
 from encoder.splicer import PIECE_BYTES
 from encoder.synthetic import synthetic_episode
-from encoder.writers.base import HOLDING_WEIGHT, MAX_WEIGHT, SCALAR_WEIGHT, TEXT_SLICE
+from encoder.writers.base import HOLDING_WEIGHT, LEFT_WEIGHT, MAX_WEIGHT, SCALAR_WEIGHT, TEXT_SLICE
 from encoder.writers.columns import COLUMN_WEIGHTS, SLICES
-from encoder.writers.lists import _DUMPED_AT_ONCE
+from encoder.writers.left import _MANY
 from encoder.writers.rows import ITEM_COST, ROW_COST
 from tests.encoder.handed import Step, recorded
 
@@ -40,6 +41,9 @@ ROW: Final = 6 * (ROW_COST + ITEM_COST)
 # What is gathered in one step are so many items at most, and some two dozen calls are made for each of the lightest.
 CALLS: Final = MAX_WEIGHT // (SCALAR_WEIGHT + HOLDING_WEIGHT) * 24
 
+# What pydantic dumps by one call: a leaf weighs 6 at least (encoder/native/light.c).
+LEAVES: Final = LEFT_WEIGHT // 6
+
 RANDOM: Final = np.random.default_rng(5)
 
 
@@ -51,6 +55,25 @@ class Own(BaseModel):
     words: dict[str, int] = {}
     times: list[datetime.datetime] = []
     anything: Any = None
+
+
+class Words(RootModel[dict[str, int]]):
+    """A model that is written as what it holds."""
+
+
+class Dated(BaseModel):
+    """A model of which pydantic alone knows a field."""
+
+    date: datetime.date = datetime.date(2030, 1, 1)
+    numbers: list[int] = []
+
+
+@dataclass
+class Plain:
+    """What is no model."""
+
+    a: int = 1
+    b: str = "text"
 
 
 def numbered(value: object = 1) -> dict[str, Any]:
@@ -104,6 +127,16 @@ MORE: dict[str, Callable[[], BaseModel]] = {
     "numbers as keys": lambda: Own(anything=dict.fromkeys(range(MANY), 1)),
     "models under Any": lambda: Own(anything=[Own(anything=number) for number in range(500)]),
     "times under Any": lambda: Own(anything=[datetime.datetime(2030, 1, 1)] * (MANY // 4)),
+    "a root model": lambda: RootModel[list[Own]]([Own(texts=["abc"] * 20)] * (MANY // 20)),
+    "root models in a list": lambda: RootModel[list[Words]]([Words(numbered())] * 5),
+    "root models under Any": lambda: Own(anything=[Words(numbered())] * 5),
+    "models of dates": lambda: RootModel[list[Dated]]([Dated(numbers=list(range(200)))] * 500),
+    "models of dates by name": lambda: RootModel[dict[str, Dated]](
+        {str(n): Dated(numbers=[n] * 200) for n in range(500)}
+    ),
+    "large models of dates": lambda: RootModel[list[Dated]]([Dated(numbers=list(range(MANY)))] * 3),
+    "dataclasses": lambda: RootModel[list[Plain]]([Plain()] * MANY),
+    "dates by name": lambda: RootModel[dict[str, datetime.date]](numbered(datetime.date(2030, 1, 1))),
     "times in a list": lambda: Own(times=[datetime.datetime(2030, 1, 1)] * MANY),
 }
 SHAPES: dict[str, Callable[[], BaseModel]] = {shape.name: shape.build for shape in all_shapes(one_in=50)} | MORE
@@ -133,7 +166,8 @@ def check(step: Step) -> None:
     assert step.weight <= PER_STEP
     assert step.floats <= max(SLICES[ColumnKind.FLOATS], HEAVIEST // COLUMN_WEIGHTS[ColumnKind.FLOATS])
     assert step.row <= ROW
-    assert step.dumped <= _DUMPED_AT_ONCE
+    assert step.dumped <= _MANY
+    assert step.leaves <= LEAVES
     assert step.calls <= CALLS
     for method, length in step.longest.items():
         assert length <= (BYTES if method.startswith("bytes.") else max(SLICES.values())), method
@@ -149,6 +183,14 @@ def test_no_call_is_handed_more_than_its_slice(name: str, monkeypatch: pytest.Mo
     assert len(recorder.steps) > len(ways)
     for step in recorder.steps:
         check(step)
+
+
+@pytest.mark.parametrize("name", ["a root model", "root models in a list"])
+def test_nothing_is_dumped_as_a_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("encoder.splicer.dump_whole", None)
+    with recorded(monkeypatch) as recorder:
+        to_json(MORE[name]())
+    assert {step.dumped for step in recorder.steps} == {0}
 
 
 NONE: Final = 10**9
@@ -170,7 +212,13 @@ NONE: Final = 10**9
         ("encoder.writers.snapshots.KEYS_AT_ONCE", NONE, lambda: Own(words={f"\u00e9 {n}": 1 for n in range(MANY)})),
         ("encoder.writers.wholes._LOOKS_AT_ONCE", NONE, MORE["tool calls"]),
         ("encoder.writers.models._SMALL", NONE, lambda: Own(**numbered())),
-        ("encoder.writers.lists._DUMPED_AT_ONCE", NONE, MORE["times in a list"]),
+        ("encoder.writers.left._MANY", NONE, MORE["times in a list"]),
+        pytest.param(
+            "encoder.writers.left.LEFT_WEIGHT",
+            NONE,
+            MORE["models of dates"],
+            marks=pytest.mark.skipif(not IS_COMPILED, reason="there is no compiled part"),
+        ),
     ],
 )
 def test_a_call_that_is_handed_too_much_is_seen(

@@ -19,9 +19,9 @@ def test_by_default_it_ends_within_some_ten_minutes() -> None:
 
 
 def test_only_a_receiver_gives_way() -> None:
-    arguments = "--episodes 5 --monitors upload file --network none transport --receiver-nice 7"
+    arguments = "--episodes 5 --monitors upload file --network none transport --receiver-idle"
     found = parse(arguments.split()).cases
-    assert [case.name for case in found] == ["upload, none, 5, nice 7", "upload, transport, 5", "file, 5"]
+    assert [case.name for case in found] == ["upload, none, 5, idle receiver", "upload, transport, 5", "file, 5"]
 
 
 def test_a_soak_alone() -> None:
@@ -38,7 +38,7 @@ def test_a_soak_beside_others() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    ["--episodes 0", "--monitors other", "--network fast", "--runs -1", "--soak -2", "--scale 0", "--receiver-nice 20"],
+    ["--episodes 0", "--monitors other", "--network fast", "--runs -1", "--soak -2", "--scale 0"],
 )
 def test_what_cannot_be_meant_is_refused(arguments: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as raised:
