@@ -89,7 +89,10 @@ def main(arguments: list[str]) -> None:
     kept = FOLDER / MEASURED
     measured = json.loads(kept.read_bytes()) if kept.exists() else {}
     for name in arguments:
-        measured |= measured_in(json.loads(Path(name).read_bytes()))
+        found = measured_in(json.loads(Path(name).read_bytes()))
+        if not found:
+            print(f"{name}: there is nothing in it to draw", file=sys.stderr)
+        measured |= found
     FOLDER.mkdir(exist_ok=True)
     lines = (f"{json.dumps(kind)}: {json.dumps(measured[kind])}" for kind in PICTURES if kind in measured)
     kept.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

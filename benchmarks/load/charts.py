@@ -39,7 +39,7 @@ def load_plots(shown: Sequence[Measurement]) -> list[str]:
         return []
     return [
         lag_plot(shown),
-        _distribution(shown),
+        distribution_plot(shown),
         total_plot(shown),
         speed_plot(shown),
         memory_plot(shown),
@@ -51,7 +51,7 @@ def soak_plots(soak: Measurement) -> list[str]:
     """The same of a soak; marks at the bottom are the faults."""
     return [
         lag_plot([soak]),
-        _distribution([soak]),
+        distribution_plot([soak]),
         total_plot([soak]),
         speed_plot([soak]),
         memory_plot([soak]),
@@ -72,7 +72,8 @@ def lag_plot(shown: Sequence[Measurement]) -> str:
     return chart.svg()
 
 
-def _distribution(shown: Sequence[Measurement]) -> str:
+def distribution_plot(shown: Sequence[Measurement]) -> str:
+    """How late which share of the ticks came at most."""
     most_ms = max(20.0, *(float(run.found["lag"]["worst_ms"]) for run in shown))
     x = Log(0.05, most_ms * 1.2, tuple(mark for mark in (0.1, 1, 10, 100, 1000, 10_000) if mark <= most_ms))
     title = "ticks at most so late; grey: an idle loop beside"
@@ -118,8 +119,13 @@ def speed_plot(shown: Sequence[Measurement]) -> str:
 def _depths(shown: Sequence[Measurement]) -> list[str]:
     return [
         _simple("queued for the encoder", "episodes", shown, lambda run: _points(run, "queued")),
-        _simple("logged and not delivered", "episodes", shown, lambda run: _points(run, "waiting")),
+        waiting_plot(shown),
     ]
+
+
+def waiting_plot(shown: Sequence[Measurement]) -> str:
+    """How many episodes are logged and not delivered yet."""
+    return _simple("logged and not delivered", "episodes", shown, lambda run: _points(run, "waiting"))
 
 
 def speeds(totals: Points) -> Points:

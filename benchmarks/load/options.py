@@ -20,8 +20,8 @@ how long it takes on two quiet cores, more or less:
   --soak                                                               22 min
 
 10,000 episodes are of 2.2 MB each, any other number has production sizes (6.4 MB in the middle, 8.5 on average).
-What is uploaded and written lies in the folder for temporary files meanwhile (TMPDIR): 2 GB of uploads and 8 GB of
-files for 1,000 episodes, 5 and 22 GB for 10,000, some 20 GB in a soak of 20 minutes.
+What is uploaded and written lies in the folder for temporary files meanwhile (TMPDIR). It must have room for 12 GB:
+uploads of 1,000 episodes want 4 of them, files 8; of 10,000 they want 11 and 22 GB, a soak of 20 minutes 30 GB.
 """
 
 
@@ -67,7 +67,8 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     add(
         "--receiver-idle",
         action="store_true",
-        help="let the receiver have the CPU time alone that nobody else wants: it stands for another machine",
+        help="let the receiver have the CPU time alone that nobody else wants: it stands for another machine (but in a "
+        "soak)",
     )
     found = parser.parse_args(arguments)
     if found.soak < 0:

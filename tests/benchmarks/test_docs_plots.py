@@ -3,16 +3,19 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks import docs_plots
 from benchmarks.docs_plots import FOLDER, MEASURED, PICTURES, drawn, main, measured_in
+from benchmarks.load.cases import Case
+from benchmarks.load.measurement import Results
 from benchmarks.pictures import picture
 from benchmarks.scales import Linear
 from benchmarks.svg import Mark, row_chart
-from tests.benchmarks.load.made_up import made_up_results
+from tests.benchmarks.load.made_up import made_up_results, measured
 from tests.benchmarks.made_up import made_up_output
 
 FILES = {f"{kind}.svg" for kind in PICTURES}
@@ -76,8 +79,54 @@ def test_of_the_load_test_the_plain_way_and_what_is_comparable() -> None:
         ("plain", "none"),
     }
     assert {case["episodes"] for case in cases} == {100}
+
+
+def names_drawn(values: dict[str, Any]) -> list[tuple[str, int, str | None]]:
+    """What the picture shows: the monitors, how many episodes, over which network."""
+    cases = [each["case"] for each in measured_in(values)["load"]["measurements"]]
+    return [(case["monitors"], case["episodes"], case["network"]) for case in cases]
+
+
+def load_values(*cases: Case) -> dict[str, Any]:
+    """Results of some cases, as the load test keeps them."""
+    return Results([measured(case) for case in cases], "a machine", "2026-01-02T03:04:05+00:00").to_dict()
+
+
+def test_without_the_plain_way_what_has_bounds() -> None:
+    values = made_up_results().to_dict()
     values["measurements"] = [each for each in values["measurements"] if each["case"]["monitors"] != "plain"]
-    assert measured_in(values) == {}
+    assert names_drawn(values) == [("upload", 1000, "none"), ("file", 1000, None), ("both", 1000, "none")]
+    few = load_values(Case("upload", "shaped", 10_000), Case("file", None, 2000), Case("upload", "transport", 2000))
+    assert names_drawn(few) == [("file", 2000, None), ("upload", 2000, "transport")]
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        [Case("file", None, 5)],
+        [Case("upload", "transport", 1000), Case("upload", "transport", 1000, run=2)],
+        [Case("plain", "none", 100)],
+        [Case("both", "none", 1000, is_receiver_idle=True), Case("file", None, 1000)],
+    ],
+)
+def test_a_few_measurements_are_enough(cases: list[Case]) -> None:
+    ((name, text),) = drawn(measured_in(load_values(*cases)))
+    assert name == "load.svg"
+    assert len(ElementTree.fromstring(text).findall("{*}svg")) == 6
+    assert ("nobody else wants" in text) == any(case.is_receiver_idle for case in cases)
+    assert ("beside the plain way" in text) == any(case.monitors == "plain" for case in cases)
+
+
+def test_of_what_failed_and_of_a_soak_there_is_no_picture(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(docs_plots, "FOLDER", tmp_path / "plots")
+    values = load_values(Case("upload", "none", 0, soak_s=60.0))
+    values["measurements"].append({**values["measurements"][0], "found": {}, "problem": "it ended with 1"})
+    (tmp_path / "load.json").write_text(json.dumps(values))
+    main([str(tmp_path / "load.json")])
+    assert {path.name for path in (tmp_path / "plots").iterdir()} == {MEASURED}
+    assert "load.json: there is nothing in it to draw" in capsys.readouterr().err
 
 
 def test_long_series_are_thinned() -> None:
