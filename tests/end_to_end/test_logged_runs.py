@@ -88,7 +88,9 @@ def test_a_training_run_that_the_platform_knows(receiver: ReceiverProcess, spool
         assert stored(receiver.url, pair) == under(TrainRunInfo(id=run.id, work=TrainWorkInfo(step=step)), pair)
     known = ask(receiver.url, f"/rft/external-runs/{run.id}")
     assert (known["name"], known["status"], known["base_model"]) == ("gsm8k", "completed", "qwen3")
-    assert [(row["step"], row["loss"]) for row in known["metrics"]] == [(0, 1), (1, 1 / 2), (2, 1 / 3)]
+    *rows, summary = known["metrics"]
+    assert [(row["step"], row["loss"]) for row in rows] == [(0, 1), (1, 1 / 2), (2, 1 / 3)]
+    assert summary["summary/best"] == 0.5
     assert ask(receiver.url, f"/runs/{run.id}/steps")["step_count"] == 3
     assert not [path for path in spool.rglob("*") if path.is_file()]
 
@@ -175,7 +177,8 @@ def test_what_the_platform_did_not_hear_of_a_run_is_told_by_the_same_command(
         assert run.flush(TIMEOUT_S)
         assert run.log_metrics({"loss": 1.5}, step=0)
         report = run.finish({"best": 2}, timeout=0.5)
-        assert (report.counts.spooled, report.kept_metrics, report.problem is None) == (2, 1, False), report
+        assert (report.counts.spooled, report.problem is None) == (2, False), report
+        assert report.kept_metrics == (2 if kind == "train" else 1)  # the summary, too
         assert report.resume_command is not None
         wait_for(lambda: not {"uploader-metrics", "uploader-run-close"} & {each.name for each in threading.enumerate()})
         proxy.accept()
@@ -183,10 +186,11 @@ def test_what_the_platform_did_not_hear_of_a_run_is_told_by_the_same_command(
         arguments = [sys.executable, "-m", *shlex.split(report.resume_command)]
         done = subprocess.run(arguments, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert "row of metrics and its end" in " ".join(done.stdout.split())
+        assert ("2 rows" if kind == "train" else "1 row") + " of metrics and its end" in " ".join(done.stdout.split())
     if kind == "train":
         known = ask(receiver.url, f"/rft/external-runs/{run.id}")
-        assert (known["status"], [row["loss"] for row in known["metrics"]]) == ("completed", [1.5])
+        loss, summary = known["metrics"]
+        assert (known["status"], loss["loss"], summary["summary/best"]) == ("completed", 1.5, 2)
     else:
         known = ask(receiver.url, f"/evaluations/{run.id}")
         assert (known["status"], known["metrics"]) == ("completed", {"loss": 1.5, "best": 2})

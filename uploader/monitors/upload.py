@@ -68,7 +68,7 @@ class UploadMonitor(Monitor):
         self._subset = subset
         self._failures = Failures(f"The monitor {self.name}")
         self._opening = Opening(run, lambda: init(**init_arguments), self._failures)
-        self._metrics = self._records = 0
+        self._metrics = self._records = self._refused = 0
         self._ended = False
         self.report: RunReport | None = None
         """What became of everything; None until the end."""
@@ -87,7 +87,11 @@ class UploadMonitor(Monitor):
         if values:
             row = {where.qualify(str(name)): value for name, value in values.items()}
             self._metrics += 1
-            self._opening.give(lambda run: run.log_metrics(row, step=where.step), 1)
+            self._opening.give(lambda run: self._log_row(run, row, where), 1)
+
+    def _log_row(self, run: Run, row: dict[str, Any], where: Where) -> None:
+        if not run.log_metrics(row, step=where.step):
+            self._refused += 1
 
     def take_records(self, records: list[Any], where: Where) -> None:
         """Queue the records of the subset that is uploaded."""
@@ -158,7 +162,7 @@ class UploadMonitor(Monitor):
             name=self.name,
             metrics=self._metrics,
             records=self._records,
-            dropped=self._opening.dropped + worker.dropped,
+            dropped=self._opening.dropped + self._refused + worker.dropped,
             failures=self._failures.count,
             last_error=self._failures.last,
             run_id=None if run is None else run.id,

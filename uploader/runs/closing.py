@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from uploader.clock import get_clock
 from uploader.runs.background import within
 from uploader.runs.endings import Ending, Status
 from uploader.runs.identity import Identity
 from uploader.runs.lifecycle import Lifecycle
-from uploader.runs.metrics import MetricsQueue, Row
+from uploader.runs.metrics import MetricsQueue, Row, metrics_row
 from uploader.runs.metrics_log import MetricsLog
 from uploader.runs.report import RunReport, resume_command, stopped_sinks
 from uploader.runs.worker_port import RunWorker
@@ -118,6 +119,8 @@ def close_run(parts: RunParts, ending: Ending, timeout_s: float) -> RunReport:
         interrupt = error
         parts.stopped.set()
         parts.note(parts.worker.close(0.0))  # the same report again
+    if last_row := parts.lifecycle.last_row(ending):
+        parts.metrics.put(metrics_row(last_row, None, get_clock().now().timestamp()))
     try:
         # Metrics are on their way already. Half of what is left for the last of them: the platform is to be told, too.
         rows = parts.metrics.close(left_s() if parts.lifecycle.is_local else left_s() / 2)

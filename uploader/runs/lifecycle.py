@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Final, Protocol
 
 from uploader.errors import APIError
 from uploader.pumps import StoppedError
@@ -24,6 +24,11 @@ _DISK_S = 0.05
 _NOTE_S = 0.2
 """How long it may take for the run's end."""
 
+_SUMMARY: Final = "summary/"
+"""Stands before the names of a training run's results."""
+
+NO_PLACE: Final = "a run that no platform knows keeps its metrics and its summary in the spool, and it has none"
+
 
 class Lifecycle(Protocol):
     """Knows a run.
@@ -31,12 +36,14 @@ class Lifecycle(Protocol):
     Attributes:
         opened: its id, name and address.
         is_local: whether it is known on this machine alone.
+        no_place: why there is no place for metrics; empty if there is one.
         kept_metrics: rows of metrics on disk that the platform is still to be told.
         has_untold: whether there are any, or the run's end.
     """
 
     opened: Opened
     is_local: bool
+    no_place: str
     kept_metrics: int
     has_untold: bool
 
@@ -47,6 +54,9 @@ class Lifecycle(Protocol):
             StoppedError: the event was set first.
             Exception: it cannot be brought there, nor later.
         """
+
+    def last_row(self, ending: Ending) -> Row:
+        """What is to be delivered as the last row of metrics, for want of another place; empty for nothing."""
 
     def keep(self, rows: Sequence[Row]) -> bool:
         """Keep rows that were not delivered on disk; whether that could be done."""
@@ -67,21 +77,27 @@ class LocalLifecycle:
     Args:
         opened: its id and name.
         log: where metrics go; None if there is no disk to be used.
+        is_disabled: whether it is to do nothing, so that what is logged may be forgotten.
     """
 
     is_local = True
     kept_metrics = 0
     has_untold = False
 
-    def __init__(self, opened: Opened, log: MetricsLog | None) -> None:
+    def __init__(self, opened: Opened, log: MetricsLog | None, *, is_disabled: bool = False) -> None:
         self.opened = opened
+        self.no_place = "" if is_disabled or log is not None else NO_PLACE
         self._log = log
         self._owns = True
 
     def deliver(self, row: Row, stop: threading.Event) -> None:
-        """Append the row to the file; without one it is forgotten."""
+        """Append the row to the file; a disabled run has none."""
         if self._log is not None:
             self._log.append([row])
+
+    def last_row(self, ending: Ending) -> Row:
+        """Nothing: the summary is added to the file when the run is closed."""
+        return {}
 
     def keep(self, rows: Sequence[Row]) -> bool:
         """Append what was not delivered in time."""
@@ -89,8 +105,10 @@ class LocalLifecycle:
 
     def close(self, ending: Ending, timeout_s: float) -> str | None:
         """Add the summary to the file."""
-        if self._log is None or not ending.summary or not self._owns:
+        if not ending.summary or not self._owns:
             return None
+        if self._log is None:
+            return f"its summary is lost: {self.no_place}" if self.no_place else None
         row = {"summary": ending.summary, "status": str(ending.status)}
         try:
             kept = within(max(timeout_s, _DISK_S), lambda stop: self.keep([row]), "uploader-run-close")
@@ -118,6 +136,7 @@ class PlatformLifecycle:
     """
 
     is_local = False
+    no_place = ""
 
     def __init__(
         self, opened: Opened, kind: str, courier: Courier, log: MetricsLog | None, untold: MetricsLog | None
@@ -148,6 +167,12 @@ class PlatformLifecycle:
                 return
         if not (kept or self._keep_notes([self._note(metrics=values)])):
             raise OSError("a row of metrics was refused, and there is no place on disk for it")
+
+    def last_row(self, ending: Ending) -> Row:
+        """The summary of a training run: the request that closes one has no field for it."""
+        if self._kind == "eval" or not self._owns:
+            return {}
+        return {f"{_SUMMARY}{name}": value for name, value in ending.summary.items()}
 
     def keep(self, rows: Sequence[Row]) -> bool:
         """Keep what was not delivered in time, to be told later."""

@@ -133,7 +133,8 @@ class LiveRun:
             step: kept as `step` unless the values have their own.
 
         Returns:
-            Whether it was taken.
+            Whether it was taken. If not, too many wait, or there is no place for them, as in a local run without a
+            spool, and it is counted as lost; or the run has ended.
 
         Raises:
             ConfigurationError: these are no values by name, or this is no step.
@@ -146,7 +147,10 @@ class LiveRun:
         return self._parts.metrics.put(metrics_row(values, step, get_clock().now().timestamp()))
 
     def update_summary(self, values: Mapping[str, Any]) -> None:
-        """Merge results into the summary, which the platform is told at the end.
+        """Merge results into the summary, which is kept or told at the end.
+
+        The platform is told that of an evaluation as its metrics, and that of a training run in a last row of metrics,
+        with `summary/` before each name. That of a local run is the last line of its `metrics.jsonl`.
 
         Raises:
             ConfigurationError: these are no values by name.

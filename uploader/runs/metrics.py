@@ -85,15 +85,17 @@ class MetricsQueue:
     Args:
         deliver: takes one row to its place.
         name: the thread's name.
+        no_place: why there is no place for any row, so that none is taken; empty if there is one.
 
     Attributes:
         failed: rows that could not be delivered, by a fault of their own.
-        dropped: rows that found the queue full.
+        dropped: rows that were not taken: the queue was full, or there is no place for them.
     """
 
-    def __init__(self, deliver: Deliver, name: str) -> None:
+    def __init__(self, deliver: Deliver, name: str, no_place: str = "") -> None:
         self._deliver = deliver
         self._name = name
+        self._no_place = no_place
         self.failed = 0
         self.dropped = 0
         self.forget()
@@ -106,8 +108,10 @@ class MetricsQueue:
         self._beginning = Beginning()
 
     def put(self, row: Row) -> bool:
-        """Queue a row; False if there are too many."""
-        if self._items.qsize() >= MAX_QUEUED_ROWS:
+        """Queue a row; False if there are too many, or no place for them, which is said once."""
+        if self._no_place or self._items.qsize() >= MAX_QUEUED_ROWS:
+            if self._no_place and not self.dropped:
+                logger.warning("Rows of metrics are not taken, and counted as lost: %s", self._no_place)
             self.dropped += 1
             return False
         self._items.put(row)

@@ -25,7 +25,7 @@ class RunReport:
         kept_metrics: rows of metrics that the platform was not told of in time: they are on disk, and are resumed.
         metrics_path: the file that holds the rows of a local run, or those that the platform refused; None for none.
         stopped: which sinks refuse the key or the account, and why; empty for none.
-        problem: why nobody was told of the run's end; None if that was done.
+        problem: why nobody was told of the run's end, or its summary is nowhere; None if that was done.
         set_aside: what was set aside and is on no disk, up to 16 MiB of it, compressed: it ends with the process.
         stored_by_sink: how many records each sink has, by its name; `counts` says `stored` of what all have.
     """

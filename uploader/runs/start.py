@@ -106,8 +106,9 @@ def init(
         transport: an httpx transport to use instead of the network.
         sinks: where episodes and traces go: `traces`, which is the service; addresses like `s3://bucket/prefix`;
             folders; or sinks, each with a name of its own. By default the service alone.
-        spool: the folder of what is not sent yet; None for none: what is not sent is lost with the process, and what is
-            set aside is in the report alone. By default the folder for such things of this user.
+        spool: the folder of what is not sent yet; None for none: what is not sent is lost with the process, what is set
+            aside is in the report alone, and a run that no platform knows takes no metrics. By default the folder for
+            such things of this user.
         max_queued_records: the most records that wait for the encoder; 10,000.
         max_queued_bytes: the most bytes that these make once encoded; half of the physical memory.
         max_in_flight: the most requests at once; 8.
@@ -135,7 +136,7 @@ def init(
         logger.info("Run %s is local: no platform knows it", opened.id)
     folder = None if choices.spool is None else choices.spool / quote_run(opened.id)
     log, untold = (None, None) if folder is None else (MetricsLog(folder / METRICS), MetricsLog(folder / UNTOLD))
-    known: Lifecycle = LocalLifecycle(opened, log)
+    known: Lifecycle = LocalLifecycle(opened, log, is_disabled=choices.mode == "disabled")
     if courier is not None:
         known = PlatformLifecycle(opened, spec.kind, courier, log, untold)
     limits = WorkerChoices(opened.id, choices.spool, max_queued_records, max_queued_bytes, max_in_flight, on_event)
@@ -143,7 +144,7 @@ def init(
     if choices.mode != "disabled":
         must_have = choices.on_error == "raise"
         worker = open_worker(choices.mode, chosen, limits, must_have_spool=must_have)
-    metrics = MetricsQueue(known.deliver, "uploader-metrics")
+    metrics = MetricsQueue(known.deliver, "uploader-metrics", known.no_place)
     if choices.mode != "disabled":
         worker.begin()
         metrics.start()

@@ -133,7 +133,7 @@ def test_metrics_of_a_local_run_are_on_disk(worker: FakeWorker, spool: Path) -> 
 def test_a_training_run_on_the_platform(worker: FakeWorker, spool: Path) -> None:
     run, transport = on_platform(spool, [200, 200])
     run.log_metrics({"loss": 0.5, "_timestamp": 1}, step=1)
-    report = run.finish({"best": 1}, timeout=10)
+    report = run.finish(timeout=10)
     assert requests(transport) == [
         ("POST", "/rft/metrics", {"run_id": "r1", "metrics": {"loss": 0.5, "step": 1, "_timestamp": 1}}),
         ("POST", "/rft/finalize", {"run_id": "r1", "exit_code": 0}),
@@ -183,11 +183,12 @@ def test_metrics_for_which_the_key_is_refused_wait_for_another_one(worker: FakeW
     run.log_metrics({"a": 2})
     assert run.flush(10)
     report = run.finish({"b": 3}, timeout=10)
-    first, second, end = notes_of(spool, "r1")
+    first, second, summary, end = notes_of(spool, "r1")
+    assert (summary.metrics or {})["summary/b"] == 3
     assert [first.metrics and first.metrics["a"], second.metrics and second.metrics["a"]] == [1, 2]
     assert (end.url, end.team, end.kind, end.run_id) == ("http://p", "team", "train", "r1")
     assert end.ending == Ending(Status.COMPLETED, {"b": 3})
-    assert (report.kept_metrics, report.metrics_path, rows_of(spool, "r1")) == (2, None, [])
+    assert (report.kept_metrics, report.metrics_path, rows_of(spool, "r1")) == (3, None, [])
     assert report.resume_command == f"uploader spool resume --spool {spool} --url http://p --team-id team"
     assert len(requests(transport)) == 2
 
