@@ -4,7 +4,7 @@ Rules:
 
 1. A line is written piece by piece, so it is never in memory as a whole. When one of its pieces cannot be had or
    written, the file is cut back to where the line began.
-2. What a killed process left of a line is cut off when the file is opened.
+2. What a killed process left of a line is cut off when the file is opened; of files that nobody opens, see `mending`.
 3. A file that is moved or removed meanwhile is not written to any more: `is_in_place` says so.
 """
 

@@ -11,17 +11,34 @@ from uploader.monitors.appending import AppendedFile
 from uploader.monitors.codecs import Codec
 from uploader.monitors.data import Where
 
-_NAME: Final = re.compile(r"traces(?:_(?P<number>\d{3,}))?\.jsonl")
+ROLLOUTS: Final = "rollouts"
+
+_NAME: Final = re.compile(r"traces(?:_(?P<number>\d{3,}))?\.jsonl(?P<suffix>\.\w+)?")
 
 
 def folder_of(root: Path, where: Where) -> Path:
     """The folder of what belongs there."""
-    return root / "rollouts" / f"step_{where.step}" / where.kind / where.subset
+    return root / ROLLOUTS / f"step_{where.step}" / where.kind / where.subset
 
 
 def chunk_name(number: int) -> str:
     """The name of a chunk, but for the suffix of its compression; the first one's is 0."""
     return f"traces_{number:03}.jsonl" if number else "traces.jsonl"
+
+
+def last_chunks(folder: Path) -> dict[str, int]:
+    """The number of the last chunk in a folder, by the suffix of its compression.
+
+    Raises:
+        OSError: the folder is there, and cannot be read.
+    """
+    last: dict[str, int] = {}
+    with suppress(FileNotFoundError):
+        for name in os.listdir(folder):
+            if (found := _NAME.fullmatch(name)) is not None:
+                suffix = found["suffix"] or ""
+                last[suffix] = max(last.get(suffix, 0), int(found["number"] or 0))
+    return last
 
 
 class Chunks:
@@ -54,7 +71,7 @@ class Chunks:
             self._file.close()
             self._file = None
         if self._file is None:
-            self._number = self._last_number()
+            self._number = last_chunks(self._folder).get(self._codec.suffix, 0)
             self._file = self._open()
         while self._file.is_damaged or self._is_full(self._file):
             self._retire(self._file)
@@ -68,15 +85,6 @@ class Chunks:
 
     def _open(self) -> AppendedFile:
         return AppendedFile(self._folder / (chunk_name(self._number) + self._codec.suffix), self._codec)
-
-    def _last_number(self) -> int:
-        last = 0
-        with suppress(FileNotFoundError):
-            for name in os.listdir(self._folder):
-                found = _NAME.fullmatch(name.removesuffix(self._codec.suffix))
-                if found is not None and name.endswith(f".jsonl{self._codec.suffix}"):
-                    last = max(last, int(found["number"] or 0))
-        return last
 
     def take(self) -> AppendedFile | None:
         """The open file, if there is one, which is not held here any more."""

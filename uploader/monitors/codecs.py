@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 from uploader.compression import GZIP_ERRORS, Compressor, gzip_level, open_compressor, open_gzip_reader
 from uploader.errors import ConfigurationError
 from uploader.limits import CHUNK_BYTES, MIB
+from uploader.monitors.tails import last_place
 
 Compress: TypeAlias = Literal["gz", "zst"]
 
@@ -21,6 +22,10 @@ _MAX_OUTPUT: Final = MIB
 """The most bytes that are decompressed at once: a stream of zeros grows a thousandfold."""
 
 _ZSTD_LEVEL: Final = 3
+
+_GZIP_MARK: Final = b"\x1f\x8b\x08"
+_ZSTD_MARK: Final = b"\x28\xb5\x2f\xfd"
+"""What each stream begins with."""
 
 
 class End(NamedTuple):
@@ -54,6 +59,13 @@ class Codec(Protocol):
             OSError: it cannot be read.
         """
 
+    def ends_whole(self, path: Path) -> bool:
+        """Whether a file ends with a whole line, or is empty; no more than its last line is read, if it does.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+
 
 class PlainCodec:
     """Lines as they are."""
@@ -66,15 +78,14 @@ class PlainCodec:
 
     def end_of(self, path: Path) -> End:
         """Behind the last LF, which is looked for from the end."""
+        last = last_place(path, b"\n")
+        return End(0 if last is None else last + 1)
+
+    def ends_whole(self, path: Path) -> bool:
+        """Whether its last byte is an LF."""
         with path.open("rb", buffering=0) as file:
-            position = file.seek(0, os.SEEK_END)
-            while position:
-                start = file.seek(max(0, position - CHUNK_BYTES))
-                found = file.read(position - start).rfind(b"\n")
-                if found >= 0:
-                    return End(start + found + 1)
-                position = start
-        return End(0)
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+            return file.read(1) in (b"", b"\n")
 
 
 class _Reader(Protocol):
@@ -96,6 +107,7 @@ class StreamCodec:
         new_compressor: makes what writes one stream.
         new_reader: makes what reads one.
         errors: what that raises where a stream is damaged.
+        mark: what each stream begins with.
     """
 
     def __init__(
@@ -104,11 +116,13 @@ class StreamCodec:
         new_compressor: Callable[[], Compressor],
         new_reader: Callable[[], _Reader],
         errors: tuple[type[Exception], ...],
+        mark: bytes,
     ) -> None:
         self.suffix = suffix
         self._new_compressor = new_compressor
         self._new_reader = new_reader
         self._errors = errors
+        self._mark = mark
 
     def compressor(self) -> Compressor:
         """What writes one stream."""
@@ -116,9 +130,17 @@ class StreamCodec:
 
     def end_of(self, path: Path) -> End:
         """Where the last whole stream ends: all of the file is read."""
-        end = position = 0
+        return self._end_of(path, 0)
+
+    def ends_whole(self, path: Path) -> bool:
+        """Whether what begins like a stream for the last time is one, up to the file's end."""
+        last = last_place(path, self._mark) or 0
+        return self._end_of(path, last) == End(path.stat().st_size)
+
+    def _end_of(self, path: Path, start: int) -> End:
+        end = position = start
         reader = self._new_reader()
-        for block in _blocks(path):
+        for block in _blocks(path, start):
             position += len(block)
             rest: bytes | None = block
             while rest:
@@ -131,8 +153,9 @@ class StreamCodec:
         return End(end)
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _blocks(path: Path, start: int) -> Iterator[bytes]:
     with path.open("rb", buffering=0) as file:
+        file.seek(start)
         while block := file.read(CHUNK_BYTES):
             yield block
 
@@ -190,7 +213,7 @@ def open_codec(compress: object) -> Codec:
         return PlainCodec()
     if compress == "gz":
         level = gzip_level(True)
-        return StreamCodec(".gz", lambda: open_compressor(level), _GzipReader, GZIP_ERRORS)
+        return StreamCodec(".gz", lambda: open_compressor(level), _GzipReader, GZIP_ERRORS, _GZIP_MARK)
     if compress == "zst":
         zstd = open_zstd()
         options = {
@@ -202,6 +225,7 @@ def open_codec(compress: object) -> Codec:
             lambda: _ZstdCompressor(zstd.ZstdCompressor(options=options)),
             lambda: _ZstdReader(zstd.ZstdDecompressor()),
             (zstd.ZstdError,),
+            _ZSTD_MARK,
         )
     raise ConfigurationError("compress", f"it must be None, 'gz' or 'zst', not {compress!r}")
 

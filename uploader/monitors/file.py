@@ -55,7 +55,9 @@ class FileMonitor(Monitor):
     - The line that takes a file to `chunk_bytes` ends it, and the next ones go to `traces_001.jsonl`,
       `traces_002.jsonl` and so on.
     - What is there is continued. A killed process leaves whole lines and at most one that is cut short, which the next
-      monitor for the folder cuts off; a compressed file is read once for that, in the thread that writes.
+      monitor for the folder cuts off before it writes, whatever step it goes on with. It knows what was open, and looks
+      at the ends of these files and of those of the latest steps; a compressed file that is torn, or continued, is read
+      once, in the thread that writes.
     - A disk that fails is tried again for as long as the monitor lives; a failure is logged once for each kind,
       counted, and visible in `stats`. Meanwhile records wait in the queue, and those that find it full are dropped and
       counted.

@@ -69,7 +69,7 @@ class FileEngine:
         self.disk = Disk(str(settings.root), failures)
         self._holding = Holding(settings.root)
         self.metrics = FileMetrics(settings.root, self.disk, self._holding.take)
-        files = Files(settings.root, settings.codec, settings.chunk_bytes)
+        files = Files(settings.root, settings.codec, settings.chunk_bytes, self._holding.note_open)
         self.writing = Writing(self.intake, self.ledger, files, self.disk, self._holding.take, failures)
         self.late = self.lost_rows = 0
         self._said: set[str] = set()

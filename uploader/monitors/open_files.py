@@ -1,5 +1,6 @@
 """The open files of all steps, kinds and subsets that are written now."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -8,7 +9,7 @@ from uploader.monitors.chunks import Chunks, folder_of
 from uploader.monitors.codecs import Codec
 from uploader.monitors.data import Where
 
-_MAX_OPEN: Final = 16
+MAX_OPEN: Final = 16
 """The most that are open at once."""
 
 
@@ -19,12 +20,16 @@ class Files:
         root: the monitor's folder.
         codec: how lines are written.
         chunk_bytes: how large a file becomes; None for any size.
+        note: is told the folders of all that are open, before another one is opened.
     """
 
-    def __init__(self, root: Path, codec: Codec, chunk_bytes: int | None) -> None:
+    def __init__(
+        self, root: Path, codec: Codec, chunk_bytes: int | None, note: Callable[[Iterable[Path]], object]
+    ) -> None:
         self._root = root
         self._codec = codec
         self._chunk_bytes = chunk_bytes
+        self._note = note
         self._open: dict[Where, Chunks] = {}
         self._unsafe: OSError | None = None
 
@@ -34,15 +39,17 @@ class Files:
         Raises:
             OSError: there is none to be had.
         """
-        chunks = self._open.pop(where, None)
-        if chunks is None:
-            while len(self._open) >= _MAX_OPEN:
-                file = self._open.pop(next(iter(self._open))).take()
-                if file is not None:
-                    self._retire(file)
-            chunks = Chunks(folder_of(self._root, where), self._codec, self._chunk_bytes, self._retire)
+        chunks = self._open.pop(where, None) or self._new(where)
         self._open[where] = chunks  # the last one now
         return chunks.current()
+
+    def _new(self, where: Where) -> Chunks:
+        while len(self._open) >= MAX_OPEN:
+            file = self._open.pop(next(iter(self._open))).take()
+            if file is not None:
+                self._retire(file)
+        self._note(folder_of(self._root, each) for each in (*self._open, where))
+        return Chunks(folder_of(self._root, where), self._codec, self._chunk_bytes, self._retire)
 
     def _retire(self, file: AppendedFile) -> None:
         """Make a file safe, and close it; where it cannot be made safe, the next `sync` says so."""

@@ -1,5 +1,5 @@
 """A process that logs to a folder until it is killed:
-`python -m tests.uploader.monitors.killed_child FOLDER COMPRESS FIRST`.
+`python -m tests.uploader.monitors.killed_child FOLDER COMPRESS FIRST STEP`.
 
 It prints the number of each episode that a flush has confirmed.
 """
@@ -22,14 +22,14 @@ def episode(number: int) -> Episode[Any]:
     return synthetic_episode(number // ROUND * 10 + number % ROUND % 10, num_nodes=8, tokens_per_node=800)
 
 
-async def main(folder: str, compress: Any, first: int) -> None:
+async def main(folder: str, compress: Any, first: int, step: int) -> None:
     monitor = FileMonitor(folder, chunk_bytes=CHUNK_BYTES, compress=compress)
     for number in range(first, first + 10_000):
-        await monitor.log(episode(number), 0)
-        await monitor.log({"number": number}, 0)
+        await monitor.log(episode(number), step)
+        await monitor.log({"number": number}, step)
         if number % 5 == 4 and await monitor.flush():
             print(number, flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2] or None, int(sys.argv[3])))
+    asyncio.run(main(sys.argv[1], sys.argv[2] or None, int(sys.argv[3]), int(sys.argv[4])))

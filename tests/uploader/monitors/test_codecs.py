@@ -33,6 +33,13 @@ def end_of(codec: Codec, content: bytes) -> End:
         return codec.end_of(path)
 
 
+def ends_whole(codec: Codec, content: bytes) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lines"
+        path.write_bytes(content)
+        return codec.ends_whole(path)
+
+
 @ALL
 @settings(max_examples=30)
 @given(st.data())
@@ -44,6 +51,7 @@ def test_a_file_that_was_cut_is_continued_behind_its_last_whole_line(compress: A
     cut = data.draw(st.integers(0, len(content)))
     ends = [len(b"".join(lines[:count])) for count in range(len(lines) + 1)]
     assert end_of(codec, content[:cut]) == End(max(end for end in ends if end <= cut))
+    assert ends_whole(codec, content[:cut]) == (cut in ends)
 
 
 @ALL
@@ -64,6 +72,8 @@ def test_long_lines_are_read_in_steps(compress: Any, line: bytes) -> None:
     assert end_of(codec, one) == End(len(one))
     assert end_of(codec, one + one[:-1]) == End(len(one))
     assert end_of(codec, one * 3) == End(3 * len(one))
+    assert ends_whole(codec, one * 2)
+    assert not ends_whole(codec, one + one[:-1])
 
 
 @STREAMS
@@ -77,6 +87,14 @@ def test_what_is_damaged_is_told_from_what_is_cut(compress: Any) -> None:
         assert end_of(codec, bytes(damaged)) == End(first, is_damaged=True)
     assert end_of(codec, b"a text of somebody's") == End(0, is_damaged=True)
     assert end_of(codec, lines[0] + bytes(100)) == End(first, is_damaged=True)
+    assert not ends_whole(codec, b"a text of somebody's")
+    assert not ends_whole(codec, lines[0] + bytes(100))
+
+
+@ALL
+def test_whether_a_file_ends_whole_is_seen_at_its_last_line(compress: Any) -> None:
+    codec = open_codec(compress)
+    assert ends_whole(codec, b"\0" * MIB + written(codec, b"{}\n"))  # what is before is not looked at
 
 
 @ALL

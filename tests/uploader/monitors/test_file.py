@@ -149,7 +149,7 @@ async def test_files_end_at_their_size(tmp_path: Path) -> None:
 
 
 async def test_many_steps_share_a_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_files, "_MAX_OPEN", 2)
+    monkeypatch.setattr(open_files, "MAX_OPEN", 2)
     async with FileMonitor(tmp_path) as monitor:
         for number in range(12):
             await monitor.log(chat(number), number % 4)

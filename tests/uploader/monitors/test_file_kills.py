@@ -18,12 +18,11 @@ from tests.uploader.monitors.doubles import read_lines
 from tests.uploader.monitors.killed_child import CHUNK_BYTES, ROUND, episode
 from uploader.monitors import FileMonitor
 
-ROUNDS = 2
 
-
-def killed(folder: Path, compress: str, first: int, after_s: float) -> int:
+def killed(folder: Path, compress: str, first: int, step: int, after_s: float) -> int:
     """Run the child, kill it a little after its first confirmation; the last number that was confirmed."""
-    command = [sys.executable, "-m", "tests.uploader.monitors.killed_child", str(folder), compress, str(first)]
+    arguments = [str(folder), compress, str(first), str(step)]
+    command = [sys.executable, "-m", "tests.uploader.monitors.killed_child", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as child:
         assert child.stdout is not None
         confirmed = [int(child.stdout.readline())]
@@ -36,16 +35,16 @@ def killed(folder: Path, compress: str, first: int, after_s: float) -> int:
 
 @pytest.mark.skipif(os.name != "posix", reason="no SIGKILL here")
 @pytest.mark.parametrize("compress", ["", "gz", "zst"])
-def test_a_killed_process_is_continued(tmp_path: Path, compress: str) -> None:
+@pytest.mark.parametrize("steps", [[0, 0, 0], [0, 1, 2]], ids=["the same step", "another step"])
+def test_a_killed_process_is_continued(tmp_path: Path, steps: list[int], compress: str) -> None:
     jitter = random.Random(compress)
     spans = []
     first = 0
-    for _ in range(ROUNDS):
-        spans.append((first, killed(tmp_path, compress, first, jitter.uniform(0, 0.1))))
+    for step in steps[:-1]:
+        spans.append((first, killed(tmp_path, compress, first, step, jitter.uniform(0, 0.1))))
         first += ROUND
-    asyncio.run(go_on(tmp_path, compress or None))  # what the last kill left is mended
-    folder = tmp_path / "rollouts/step_0/train/all"
-    paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    asyncio.run(go_on(tmp_path, compress or None, steps[-1]))  # what the last kill left is mended
+    paths = sorted(tmp_path.glob("rollouts/step_*/train/all/*"), key=lambda path: (path.parts[-4], path.name))
     lines = [line for path in paths for line in read_lines(path)]
     assert lines.pop() == b'"mended"'
     rows = [orjson.loads(line)["number"] for line in read_lines(tmp_path / "metrics.jsonl")[:-1]]
@@ -63,7 +62,7 @@ def test_a_killed_process_is_continued(tmp_path: Path, compress: str) -> None:
     assert position == len(lines)
 
 
-async def go_on(folder: Path, compress: Any) -> None:
+async def go_on(folder: Path, compress: Any, step: int) -> None:
     async with FileMonitor(folder, chunk_bytes=CHUNK_BYTES, compress=compress) as monitor:
-        await monitor.log(b'"mended"', 0)
-        await monitor.log({"number": -1}, 0)
+        await monitor.log(b'"mended"', step)
+        await monitor.log({"number": -1}, step)
