@@ -5,6 +5,7 @@ What is read is how the commands are declared, not how a release of typer, rich 
 
 import argparse
 import inspect
+import re
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from encoder.__main__ import _parser as encoder_parser
 from tests.conftest import ROOT
 from uploader.cli.app import app
 from uploader.cli.exits import Exit
+from uploader.receiver.command import new_parser as receiver_parser
 
 PAGE: Final = ROOT / "docs" / "commands.md"
 
@@ -28,7 +30,8 @@ _INTRODUCTION: Final = """\
 This page is written by `tox -e docs` from what the commands say of themselves: change it there.
 
 The extra `cli` brings `uploader`, also as `python -m uploader`; `serve` and `quickstart` need the extra `receiver`,
-too. Each command tells of itself with `--help`. `uploader --version` prints the version.
+too, and `python -m uploader.receiver` that one alone. Each command tells of itself with `--help`. `uploader --version`
+prints the version. Of the benchmarks and the load test [benchmarks/README.md](../benchmarks/README.md) tells.
 """
 
 EXIT_CODES: Final = {
@@ -40,6 +43,7 @@ EXIT_CODES: Final = {
 }
 
 _LARGEST_PORT: Final = 65_535
+_DEFAULT_IN_HELP: Final = re.compile(r" \(default: ([^()]*)\)$")
 _METAVARS: Final = {Path: "PATH", int: "N", str: "TEXT", bool: ""}
 
 
@@ -77,6 +81,7 @@ def all_commands() -> list[Command]:
     """Every command of the project."""
     return [
         *typer_commands(typer.main.get_group(app), "uploader"),
+        argparse_command(receiver_parser(), "python -m uploader.receiver"),
         *argparse_commands(encoder_parser(), "python -m encoder"),
     ]
 
@@ -145,25 +150,41 @@ def _number(value: float) -> str:
 
 
 def argparse_commands(parser: argparse.ArgumentParser, name: str) -> Iterator[Command]:
-    """The commands of an argparse parser."""
+    """The commands below an argparse parser."""
     for group in parser._subparsers._group_actions if parser._subparsers else ():
         assert isinstance(group, argparse._SubParsersAction)
         for word, inner in group.choices.items():
-            command = Command(f"{name} {word}", "\n\n".join(filter(None, [inner.description, inner.epilog])))
-            for action in inner._actions:
-                if action.dest == "help":
-                    continue
-                help_text = (action.help or "").replace(" (%(default)s)", "")
-                usage = f"{', '.join(action.option_strings)} {action.metavar or ''}".strip()
-                kept = command.options if action.option_strings else command.arguments
-                kept.append(Parameter(usage, help_text, "" if action.default is None else str(action.default)))
-            yield command
+            yield argparse_command(inner, f"{name} {word}")
+
+
+def argparse_command(parser: argparse.ArgumentParser, name: str) -> Command:
+    """The command that an argparse parser reads."""
+    command = Command(name, "\n\n".join(filter(None, [parser.description, parser.epilog])))
+    for action in parser._actions:
+        if action.dest == "help":
+            continue
+        help_text, default = _without_default(action)
+        usage = f"{', '.join(action.option_strings)} {action.metavar or ''}".strip()
+        kept = command.options if action.option_strings else command.arguments
+        kept.append(Parameter(usage, help_text, default))
+    return command
+
+
+def _without_default(action: argparse.Action) -> tuple[str, str]:
+    """The help of an argument, and its default, which may stand at the end of the help in other words."""
+    plain = "required" if action.required and action.option_strings else str(action.default or "")
+    text = (action.help or "").replace("%(default)s", plain)
+    said = _DEFAULT_IN_HELP.search(text)
+    if said is None:
+        return text.removesuffix(f" ({plain})"), plain
+    default = said[1]
+    return text[: said.start()], f"`{default[1:]}`" if default.startswith("$") else default
 
 
 def page() -> str:
     """The whole page."""
     commands = all_commands()
-    index = [[f"[`{each.name}`](#{each.name.replace(' ', '-')})", each.summary] for each in commands]
+    index = [[f"[`{each.name}`](#{each.name.replace(' ', '-').replace('.', '')})", each.summary] for each in commands]
     codes = [[str(code.value), meaning] for code, meaning in EXIT_CODES.items()]
     parts = [_INTRODUCTION, _table(["command", "what it does"], index)]
     parts += ["## Exit codes\n\nOf `uploader` and all its commands:\n", _table(["exit code", "meaning"], codes)]

@@ -1,9 +1,20 @@
 """docs/commands.md is what the commands say of themselves, all of them."""
 
 import argparse
+import dataclasses
 
-from tests.docs.commands import EXIT_CODES, PAGE, Command, Parameter, all_commands, argparse_commands, page
+from tests.docs.commands import (
+    EXIT_CODES,
+    PAGE,
+    Command,
+    Parameter,
+    all_commands,
+    argparse_command,
+    argparse_commands,
+    page,
+)
 from uploader.cli.exits import Exit
+from uploader.receiver.settings import ReceiverSettings
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -36,3 +47,34 @@ def test_what_is_read_of_an_argparse_command() -> None:
             [Parameter("-n, --times N", "how often", "3")],
         )
     ]
+
+
+def test_a_default_in_other_words_is_the_default() -> None:
+    parser = argparse.ArgumentParser(description="Do it.")
+    parser.add_argument("--where", metavar="DIR", required=True, help="a folder")
+    parser.add_argument("--port", metavar="N", type=int, default=83, help="a port (0: any) (default: %(default)s)")
+    parser.add_argument("--key", metavar="TEXT", help="a key (default: $A_KEY)")
+    assert argparse_command(parser, "prog") == Command(
+        "prog",
+        "Do it.",
+        [],
+        [
+            Parameter("--where DIR", "a folder", "required"),
+            Parameter("--port N", "a port (0: any)", "83"),
+            Parameter("--key TEXT", "a key", "`A_KEY`"),
+        ],
+    )
+
+
+def test_the_receiver_has_an_option_for_each_setting() -> None:
+    (receiver,) = (each for each in all_commands() if each.name == "python -m uploader.receiver")
+    named = {each.usage.split()[0] for each in receiver.options}
+    settings = {f"--{each.name.replace('_', '-')}" for each in dataclasses.fields(ReceiverSettings)}
+    assert settings <= named
+    assert all(each.help and each.default for each in receiver.options)
+    assert (
+        Parameter(
+            "--workers N", "Uploads checked at once, each with its longest line in memory.", "one a core, 4 at most"
+        )
+        in receiver.options
+    )
