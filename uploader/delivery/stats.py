@@ -79,3 +79,8 @@ class SinkStats:
     paused_reason: str
     stopped_reason: str
     dropped_records: int = 0
+
+    @property
+    def stopped_text(self) -> str:
+        """That it takes nothing any more, and why, in words; empty while it does."""
+        return f"the sink {self.name} is stopped: {self.stopped_reason}" if self.stopped_reason else ""

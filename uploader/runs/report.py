@@ -56,7 +56,7 @@ class RunReport:
         found = [
             f"{counts.dropped} dropped ({reasons})" if counts.dropped else "",
             f"{counts.rejected} set aside ({'; '.join(counts.rejected_reasons)})" if counts.rejected else "",
-            self.stopped,
+            "" if self.stopped in counts.dropped_reasons else self.stopped,  # said already
             f"{self.lost_metrics} rows of metrics lost" if self.lost_metrics else "",
             f"it could not be closed: {self.problem}" if self.problem else "",
         ]
@@ -85,8 +85,7 @@ class RunReport:
 
 def stopped_sinks(stats: WorkerStats) -> str:
     """The sinks that take nothing any more in this run, and why."""
-    reasons = {sink.name: getattr(sink, "stopped_reason", "") for sink in stats.sinks}
-    return ", ".join(f"the sink {name} is stopped: {reason}" for name, reason in reasons.items() if reason)
+    return ", ".join(sink.stopped_text for sink in stats.sinks if sink.stopped_text)
 
 
 def resume_command(spool: Path, url: str | None, team: str | None) -> str:

@@ -3,7 +3,7 @@
 1. Nothing is taken any more, and a last barrier goes through the encoder and the compressor. When it has not come out a
    reserve before the deadline, it jumps the queue: the record in hand is finished, what there is is sealed and kept.
 2. What is kept is sent until the deadline.
-3. The counts are frozen: what was not sealed is dropped, what was not sent waits on disk.
+3. The counts are frozen: what was not sealed is dropped, what was not sent waits on disk, or is dropped without one.
 
 Each wait is bounded, and the last ones together take less than a second beyond the deadline. Ctrl-C makes the deadline
 come at once, and is raised at the end; a second one is raised where it comes.
@@ -17,6 +17,7 @@ from typing import Final
 from uploader.worker.barriers import Barrier
 from uploader.worker.counts import Counts
 from uploader.worker.engine import Engine
+from uploader.worker.tracking import BatchKey, key_of
 
 NO_TIME: Final = "there was no time left at the end"
 
@@ -62,7 +63,7 @@ class Closing:
             self._bounded(lambda: self._wait(self._last.wait, self._reserve_s))
             self._seal_at_once()
             self._send()
-        counts = engine.ledger.freeze(NO_TIME)
+        counts = self._freeze()
         self._let_go()
         if self._interrupt is not None:
             raise self._interrupt
@@ -107,6 +108,23 @@ class Closing:
         if delivery is not None:
             self._bounded(lambda: self._wait(delivery.wait_idle))
             self._bounded(lambda: delivery.stop(_STOP_S))
+
+    def _freeze(self) -> Counts:
+        """Let the counts be final: what a stopped sink lacks, and no disk has, is dropped for the sink's reason.
+
+        So is what found no room beside it. All else is dropped for want of time.
+        """
+        engine = self._engine
+        sinks = () if engine.delivery is None else engine.delivery.stats()
+        stopped = {sink.name: sink.stopped_text for sink in sinks if sink.stopped_text}
+        unsent: dict[BatchKey, str] = {}
+        rest = NO_TIME
+        for spooled in engine.keeper.in_memory() if stopped else ():
+            reason = ", ".join(stopped[each.sink] for each in spooled.waiting_for if each.sink in stopped)
+            unsent[key_of(spooled)] = reason or NO_TIME
+            if reason and engine.keeper.had_no_room:
+                rest = reason
+        return engine.ledger.freeze(rest, unsent)
 
     def _let_go(self) -> None:
         engine = self._engine

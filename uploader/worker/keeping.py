@@ -28,6 +28,10 @@ class Keeper:
         on_trouble: called with the disk's error for each batch that had to be kept in memory.
         on_damage: called with what else was found wrong on the disk.
         on_full: called while a batch waits for room in memory.
+
+    Attributes:
+        disk: the folder on disk; None until it is open, and where there is none.
+        had_no_room: whether a batch waited for room in memory until the end.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Keeper:
         self._room = threading.Event()
         self._stopped = False
         self.disk: Folder | None = None
+        self.had_no_room = False
 
     def open(self) -> None:
         """Open the folder on disk, unless it is open.
@@ -73,6 +78,7 @@ class Keeper:
                 return self._memory, self._memory.add(line_format, sealed)
             except SpoolFullError:
                 if self._stopped:
+                    self.had_no_room = True
                     return None
                 self._on_full()
             self._room.wait(_LOOK_EVERY_S)
@@ -87,6 +93,10 @@ class Keeper:
             return self.disk, self.disk.add(line_format, sealed)
         except Exception:  # noqa: BLE001 - said already
             return None
+
+    def in_memory(self) -> list[SpooledBatch]:
+        """The batches that are kept in memory, each with who lacks it."""
+        return self._memory.waiting()
 
     def made_room(self) -> None:
         """A batch was let go: from any thread."""

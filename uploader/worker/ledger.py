@@ -14,11 +14,15 @@ Rules:
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from uploader.spool.batches import SpooledBatch
 from uploader.worker.counts import Counts, EarlierCounts
-from uploader.worker.tracking import Tracking
+from uploader.worker.tracking import BatchKey, Tracking
+
+NOTHING: Final[Mapping[BatchKey, str]] = MappingProxyType({})
 
 
 class Ledger:
@@ -139,15 +143,21 @@ class Ledger:
         with self.lock:
             self._tracking.watch(callback)
 
-    def freeze(self, reason: str) -> Counts:
-        """Count what is in no batch or on no disk as dropped, what is being sent as spooled; then change no more."""
+    def freeze(self, reason: str, unsent: Mapping[BatchKey, str] = NOTHING) -> Counts:
+        """Count what is in no batch or on no disk as dropped, what is being sent as spooled; then change no more.
+
+        Args:
+            reason: why records are in no batch, or a batch was not sent.
+            unsent: another reason for some of the batches.
+        """
         with self.lock:
             if not self.frozen:
                 self.frozen = True
-                rest = self.queued + self._encoding + self._tracking.give_up()
-                self.queued = self._encoding = 0
-                if rest:
+                if rest := self.queued + self._encoding:
                     self._drop(rest, reason)
+                self.queued = self._encoding = 0
+                for key, records in self._tracking.give_up():
+                    self._drop(records, unsent.get(key, reason))
             return self.counts()
 
     def dropped_reasons(self) -> dict[str, int]:

@@ -146,16 +146,16 @@ class Tracking:
         for batch in waiting:
             batch.watches.append(watch)
 
-    def give_up(self) -> int:
-        """Nothing is sent any more: the records of this run that are on no disk leave; how many they are."""
-        lost = 0
+    def give_up(self) -> list[tuple[BatchKey, int]]:
+        """Nothing is sent any more: the batches of this run that are on no disk leave; which, and their records."""
+        lost: list[tuple[BatchKey, int]] = []
         for key, batch in list(self._batches.items()):
             while batch.sending:
                 batch.stop()
             if not batch.on_disk:
                 del self._batches[key]
                 batch.leave()
-                lost += batch.records
+                lost.append((key, batch.records))
                 for watch in batch.watches:
                     watch.callback(False)
         return lost
