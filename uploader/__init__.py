@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from uploader.sinks.store import ObjectStoreSink
     from uploader.sinks.traces import TracesSink
     from uploader.spool.aside import SetAside
+    from uploader.spool.room import SpoolLimits
     from uploader.worker.stats import WorkerReport, WorkerStats
     from uploader.worker.worker import UploadWorker
 
@@ -122,6 +123,7 @@ __all__ = [
     "Sleep",
     "SpoolError",
     "SpoolFullError",
+    "SpoolLimits",
     "SpoolLockedError",
     "StoreBusyError",
     "StoreError",
@@ -159,6 +161,7 @@ _MODULES = (
     "sinks.files",
     "sinks.store",
     "runs",
+    "spool.room",
     "worker.stats",
     "worker.worker",
 )

@@ -55,6 +55,7 @@ NAMES = {
     "Sleep",
     "SpoolError",
     "SpoolFullError",
+    "SpoolLimits",
     "SpoolLockedError",
     "StoreBusyError",
     "StoreError",

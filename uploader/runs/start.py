@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
-from uuid import uuid4
 
 import httpx
 
@@ -33,6 +32,7 @@ from uploader.runs.workers import NoWorker, WorkerChoices, open_worker
 from uploader.sinks.choosing import SinkChoice, choose_sinks, is_service, needs_key
 from uploader.spool.names import METRICS, UNTOLD, quote_run
 from uploader.spool.places import default_spool
+from uploader.worker.settings import new_run_id
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +83,8 @@ def init(
     max_queued_records: int | None = None,
     max_queued_bytes: int | None = None,
     max_in_flight: int | None = None,
+    max_spool_bytes: int | None = None,
+    min_free_disk_bytes: int | None = None,
     lifecycle: LifecycleChoice = "auto",
     on_event: Callable[[Any], object] | None = None,
 ) -> Run:
@@ -112,6 +114,8 @@ def init(
         max_queued_records: the most records that wait for the encoder; 10,000.
         max_queued_bytes: the most bytes that these make once encoded; half of the physical memory.
         max_in_flight: the most requests at once; 8.
+        max_spool_bytes: the most compressed bytes that wait in the spool, over all runs; 50 GB.
+        min_free_disk_bytes: how much of the spool's disk stays free; 1 GB.
         lifecycle: who knows the run: the `platform`; this machine alone, `local`; or `auto`: the platform where
             `base_url` or PRIME_API_BASE_URL says which, and what cannot be opened there is local.
         on_event: called with each of the worker's events, in a thread of its own.
@@ -132,14 +136,23 @@ def init(
         settings.headers()  # says so if there is no key
     opened = None if courier is None else _opened(choices, spec, courier)
     if opened is None or courier is None:
-        opened, courier = Opened(choices.run_id or f"local-{uuid4().hex}", spec.name), None
+        opened, courier = Opened(choices.run_id or new_run_id(), spec.name), None
         logger.info("Run %s is local: no platform knows it", opened.id)
     folder = None if choices.spool is None else choices.spool / quote_run(opened.id)
     log, untold = (None, None) if folder is None else (MetricsLog(folder / METRICS), MetricsLog(folder / UNTOLD))
     known: Lifecycle = LocalLifecycle(opened, log, is_disabled=choices.mode == "disabled")
     if courier is not None:
         known = PlatformLifecycle(opened, spec.kind, courier, log, untold)
-    limits = WorkerChoices(opened.id, choices.spool, max_queued_records, max_queued_bytes, max_in_flight, on_event)
+    limits = WorkerChoices(
+        run_id=opened.id,
+        spool=choices.spool,
+        max_queued_records=max_queued_records,
+        max_queued_bytes=max_queued_bytes,
+        max_in_flight=max_in_flight,
+        max_spool_bytes=max_spool_bytes,
+        min_free_disk_bytes=min_free_disk_bytes,
+        on_event=on_event,
+    )
     worker: RunWorker = NoWorker()
     if choices.mode != "disabled":
         must_have = choices.on_error == "raise"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from uuid import uuid4
 
 from uploader.errors import ConfigurationError
 from uploader.limits import MAX_IN_FLIGHT, WORKER_CHUNK_BYTES
@@ -25,6 +26,11 @@ def default_max_queued_bytes() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):  # no such question on this system
         return _MEMORY_IF_UNKNOWN // 2
+
+
+def new_run_id() -> str:
+    """The id of a run that no platform knows."""
+    return f"local-{uuid4().hex}"
 
 
 def _sealer() -> Sealer:

@@ -18,7 +18,12 @@ from uploader.worker.core import Worker
 from uploader.worker.intake import Prepare
 from uploader.worker.listening import Listener
 from uploader.worker.reporting import Hook
-from uploader.worker.settings import DEFAULT_MAX_QUEUED_RECORDS, WorkerSettings, default_max_queued_bytes
+from uploader.worker.settings import (
+    DEFAULT_MAX_QUEUED_RECORDS,
+    WorkerSettings,
+    default_max_queued_bytes,
+    new_run_id,
+)
 
 
 class Default(Enum):
@@ -35,7 +40,7 @@ class UploadWorker(Worker):
 
     Args:
         sinks: where to.
-        run_id: the run that the records belong to; any text.
+        run_id: the run that the records belong to; any text. By default a new one, `local-` and 32 digits.
         max_queued_records: the most records that wait for the encoder.
         max_queued_bytes: the most bytes of JSON that these make, estimated; by default half of the physical memory.
         spool: the folder of all runs' spools; None keeps batches in memory alone.
@@ -46,6 +51,9 @@ class UploadWorker(Worker):
         context: names and values that the service keeps with each trace.
         offline: send nothing: everything goes to the spool, for a later run or `uploader spool resume`.
 
+    Attributes:
+        run_id: the run.
+
     Raises:
         ConfigurationError: an option has a value that cannot be used.
         SpoolError: the spool cannot be used.
@@ -55,7 +63,7 @@ class UploadWorker(Worker):
         self,
         sinks: Sequence[Sink],
         *,
-        run_id: str,
+        run_id: str | None = None,
         max_queued_records: int = DEFAULT_MAX_QUEUED_RECORDS,
         max_queued_bytes: int | None = None,
         spool: Path | str | Default | None = Default.SPOOL,
@@ -71,11 +79,12 @@ class UploadWorker(Worker):
             raise ConfigurationError("sinks", "there is none: batches would go nowhere")
         if spool is None and offline:
             raise ConfigurationError("spool", "offline, everything goes to the spool: give a folder")
+        self.run_id = named = new_run_id() if run_id is None else run_id
         root = None if spool is None else default_spool() if isinstance(spool, Default) else Path(spool)
 
         def open_folder() -> Folder:
             assert root is not None  # noqa: S101 - only used where there is a spool
-            return DiskFolder.open(root, run_id, destinations, limits=spool_limits, context=context)
+            return DiskFolder.open(root, named, destinations, limits=spool_limits, context=context)
 
         def find_leftovers() -> Iterator[Folder]:
             assert root is not None  # noqa: S101
@@ -87,8 +96,8 @@ class UploadWorker(Worker):
                 sinks=tuple(sinks),
                 new_delivery=None if offline else _sender,
                 open_folder=None if root is None else open_folder,
-                new_memory=lambda: MemoryFolder(run_id, destinations, max_batches=max_in_flight, context=context),
-                run_id=run_id,
+                new_memory=lambda: MemoryFolder(named, destinations, max_batches=max_in_flight, context=context),
+                run_id=named,
                 max_queued_records=max_queued_records,
                 max_queued_bytes=default_max_queued_bytes() if max_queued_bytes is None else max_queued_bytes,
                 max_in_flight=max_in_flight,

@@ -17,9 +17,14 @@ def init(**arguments: Any) -> uploader.Run:
     )
 
 
-@pytest.mark.parametrize("option", ["max_queued_records", "max_queued_bytes", "max_in_flight"])
+LIMITS = ["max_queued_records", "max_queued_bytes", "max_in_flight", "max_spool_bytes", "min_free_disk_bytes"]
+
+
+@pytest.mark.parametrize("option", LIMITS)
 @pytest.mark.parametrize("value", [0, -1, True, "8", 1.5])
 def test_limits_that_cannot_be_used(option: str, value: Any, tmp_path: Path) -> None:
+    if (option, value) == ("min_free_disk_bytes", 0):
+        value = -2
     with pytest.raises(ConfigurationError) as caught:
         init(spool=tmp_path, **{option: value})
     assert caught.value.option == option
@@ -42,6 +47,21 @@ def test_limits_are_the_worker_s(tmp_path: Path) -> None:
     gate.set()
     report = run.finish()
     assert (report.counts.stored, report.counts.dropped) == (3, 1)
+
+
+@pytest.mark.parametrize("limits", [{"max_spool_bytes": 1}, {"min_free_disk_bytes": 10**18}])
+def test_a_spool_takes_no_more_than_was_said(limits: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = init(spool=tmp_path, **limits)
+    run.log_episodes([{"id": "a"}])
+    assert run.finish().is_complete
+    assert "1 batch kept in memory" in caplog.text
+
+
+def test_a_disk_may_be_filled(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = init(spool=tmp_path, min_free_disk_bytes=0)
+    run.log_episodes([{"id": "a"}])
+    assert run.finish().is_complete
+    assert "kept in memory" not in caplog.text
 
 
 def test_a_spool_that_cannot_be_used_is_done_without(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

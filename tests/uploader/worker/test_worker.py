@@ -17,6 +17,7 @@ from tests.uploader.worker.test_forks import in_child
 from uploader.config import Config
 from uploader.errors import ConfigurationError
 from uploader.models import LineFormat
+from uploader.sinks.files import FileSink
 from uploader.sinks.traces import TracesSink
 from uploader.spool.room import SpoolLimits
 from uploader.testing import Recorded, ScriptedTransport, refusal
@@ -156,6 +157,17 @@ def test_where_nothing_is_said_the_spool_is_in_the_platform_s_place(
     report = worker.close(0.3)
     assert report.spool is not None
     assert report.spool.parent == tmp_path / "there"
+
+
+def test_a_run_that_nobody_names_has_an_id_of_its_own(tmp_path: Path) -> None:
+    first, second = (UploadWorker([FileSink(tmp_path / "out")], spool=tmp_path / "spool") for _ in "ab")
+    assert re.fullmatch("local-[0-9a-f]{32}", first.run_id)
+    assert first.run_id != second.run_id
+    assert new(Service(), None).run_id == "run"
+    assert first.submit([b"{}"])
+    assert first.close(TIMEOUT_S).is_complete
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [first.run_id]
+    second.close(TIMEOUT_S)
 
 
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
