@@ -133,7 +133,12 @@ def test_thousands_of_steps_cost_no_more_than_a_few(tmp_path: Path, monkeypatch:
     path = torn(tmp_path, Where(1999))
     listed: list[Any] = []
     real = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda folder: (listed.append(folder), real(folder))[1])
+
+    def listing(folder: Any) -> list[str]:
+        listed.append(folder)
+        return real(folder)
+
+    monkeypatch.setattr(os, "listdir", listing)
     mend(tmp_path, [])
     assert read_lines(path) == [b'{"a":1}']
     assert len(listed) == 1 + 4 * MAX_OPEN
