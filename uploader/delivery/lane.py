@@ -37,6 +37,7 @@ class Lane:
 
     Attributes:
         stopped: why the sink takes nothing any more; None while it does.
+        tally: where each batch for it is.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Lane:
     ) -> None:
         self.name = sink.name
         self.stopped: BaseException | None = None
+        self.tally = Tally()
         self._sink = sink
         self._queue: SinkQueue[Parcel] = SinkQueue(max_in_flight, lambda: get_clock().jitter())
         self._calls = calls
@@ -52,7 +54,6 @@ class Lane:
         self._tasks: dict[Parcel, asyncio.Task[None]] = {}
         self._wake, self._starting, self._started = asyncio.Event(), asyncio.Lock(), False
         self._health = Health(sink.name)
-        self._tally = Tally()
 
     # What comes and goes
 
@@ -75,14 +76,10 @@ class Lane:
         self._queue.hurry(get_clock().monotonic())
         self._wake.set()
 
-    def count_rejected(self, parcel: Parcel) -> None:
-        """The sink will never take a batch."""
-        self._tally.count_rejected(parcel)
-
     def let_go(self, parcel: Parcel) -> None:
         """Forget a batch that nobody keeps any more, also if it is under way."""
         self._queue.discard(parcel)
-        self._tally.count_dropped(parcel)
+        self.tally.drop(parcel)
         if parcel in self._tasks:
             self._tasks[parcel].cancel()
 
@@ -97,9 +94,7 @@ class Lane:
         paused = left_s > 0
         return SinkStats(
             name=self.name,
-            waiting_batches=self._queue.num_waiting,
-            in_flight_batches=self._queue.num_under_way,
-            **vars(self._tally),
+            **self.tally.figures(),
             concurrency=self._queue.concurrency.limit,
             paused_until=get_clock().now().timestamp() + left_s if paused else None,
             paused_reason=self._health.reason if paused else "",
@@ -138,10 +133,12 @@ class Lane:
         self._tasks.clear()
         for parcel in self._queue.under_way():
             parcel.under_way.discard(self.name)
+            self.tally.stop(parcel)
             self._give_up(parcel)
 
     def _start(self, parcel: Parcel, run_id: str) -> None:
         parcel.under_way.add(self.name)
+        self.tally.start(parcel)
         self._health.asked(get_clock().monotonic())
         self._settlement.tell(parcel.listener.started, parcel.spooled, self.name)
         task = asyncio.get_running_loop().create_task(self._deliver(parcel, run_id), name="uploader request")
@@ -166,6 +163,9 @@ class Lane:
         finally:
             self._tasks.pop(parcel, None)
             self._health.heard(get_clock().monotonic(), waits_still=bool(self._tasks))
+            if not self._settlement.has(parcel):  # another sink found it damaged
+                self.tally.reject(parcel)
+            self.tally.stop(parcel)
             self._settlement.ended(parcel, self.name)
             self._wake.set()
 
@@ -185,7 +185,7 @@ class Lane:
 
     async def _stored(self, parcel: Parcel, receipt: UploadReceipt, latency_s: float) -> None:
         self._queue.stored(parcel, get_clock().monotonic(), parcel.size, latency_s)
-        self._tally.count_stored(parcel)
+        self.tally.store(parcel)
         self._health.stored()
         await self._settlement.stored(parcel, self.name, receipt)
 
@@ -218,10 +218,10 @@ class Lane:
     def _again(self, parcel: Parcel, error: Exception, verdict: Verdict) -> None:
         now = get_clock().monotonic()
         if verdict is Verdict.LATER:
-            self._tally.refusals += 1
+            self.tally.refusals += 1
             delay_s = self._queue.refused(parcel, now, getattr(error, "retry_after", None))
         else:
-            self._tally.retries += 1
+            self.tally.retries += 1
             delay_s = self._queue.failed(parcel, now)
         self._tell_returned(parcel, error)
         self._settlement.tell(self._listener.retrying, self.name, error, delay_s)

@@ -104,6 +104,8 @@ class Sender:
         has_others = len(waiting) < len(spooled.waiting_for)
         parcel = Parcel(folder, spooled, key, listener or self._listener, waiting, has_others, resumed=resumed)
         self._settlement.parcels[key] = parcel
+        for name in waiting:
+            self._lanes[name].tally.expect(parcel)
         self._call(lambda: self._put(parcel))
         return True
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from uploader.delivery.calls import DaemonCalls
 from uploader.delivery.parcels import Parcel
+from uploader.delivery.stats import Tally
 from uploader.dividing import divide
 from uploader.errors import DamagedBatchError
 from uploader.models import UploadReceipt
@@ -24,9 +25,11 @@ class Waiting(Protocol):
 
     Attributes:
         stopped: why the sink takes nothing any more; None while it does.
+        tally: where each batch for it is.
     """
 
     stopped: BaseException | None
+    tally: Tally
 
     def put(self, parcel: Parcel) -> None:
         """Let a batch wait."""
@@ -36,9 +39,6 @@ class Waiting(Protocol):
 
     def discard(self, parcel: Parcel) -> None:
         """Forget a batch that waits, if it does."""
-
-    def count_rejected(self, parcel: Parcel) -> None:
-        """The sink will never take a batch."""
 
     def let_go(self, parcel: Parcel) -> None:
         """Forget a batch that nobody keeps any more, also if it is under way."""
@@ -96,7 +96,7 @@ class Settlement:
     async def rejected(self, parcel: Parcel, sink: str, error: BaseException) -> None:
         """A sink will never take a batch. It is set aside once the others have it."""
         parcel.rejections[sink] = error
-        self.lanes[sink].count_rejected(parcel)
+        self.lanes[sink].tally.reject(parcel)
         parcel.waiting.discard(sink)
         if parcel.waiting:
             self.tell(parcel.listener.returned, parcel.spooled, sink, error)
@@ -105,8 +105,9 @@ class Settlement:
     def damaged(self, parcel: Parcel, sink: str, error: DamagedBatchError) -> None:
         """A batch cannot be read; its folder has set it aside."""
         logger.info("a batch was set aside: %s", error)
+        for name in parcel.waiting - (parcel.under_way - {sink}):  # one that is being given it now may get it
+            self.lanes[name].tally.reject(parcel)
         parcel.waiting.clear()
-        self.lanes[sink].count_rejected(parcel)
         for lane in self.lanes.values():
             lane.discard(parcel)
         self.tell(parcel.listener.rejected, parcel.spooled, sink, error)
@@ -177,6 +178,8 @@ class Settlement:
         parts = parcel.parts(spooled)
         del self.parcels[parcel.key]
         self.parcels.update((part.key, part) for part in parts)
+        for name in parcel.waiting:
+            self.lanes[name].tally.divide(parcel, parts)
         self.tell(parcel.listener.divided, parcel.spooled, spooled)
         for part in parts:
             for name in part.waiting:

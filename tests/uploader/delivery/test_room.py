@@ -114,7 +114,8 @@ def test_one_that_never_answers_is_failing_and_its_request_is_ended(monkeypatch:
         assert cancelled.wait(TIMEOUT_S)
         assert delivery.sender.wait_idle(TIMEOUT_S)
         settled(delivery)
-        assert delivery.sender.stats()[0].waiting_batches == 0  # it does not wait again
+        assert delivery.sender._lanes["silent"]._queue.num_waiting == 0  # it does not wait again
+        assert delivery.sender.stats()[0].dropped_records == delivery.sender.stats()[0].total_records == 1
     assert names(delivery) == ["dropped"]
     assert silent.stored == []
 
