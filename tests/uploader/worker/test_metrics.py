@@ -1,13 +1,21 @@
 """The figures reach OpenTelemetry as they are."""
 
+from dataclasses import fields
 from typing import Any
 
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
+from tests.conftest import ROOT
 from tests.uploader.worker.doubles import TIMEOUT_S, Bench, Broken
+from uploader.delivery.stats import SinkStats
+from uploader.worker.counts import Counts, EarlierCounts
 from uploader.worker.encoding import UNWRITABLE
-from uploader.worker.metrics import STATES, observe
+from uploader.worker.metrics import SINK_STATES, STATES, observe
+from uploader.worker.stats import WorkerStats
+
+SUMS = {"retries", "concurrency"}
+"""Figures of a worker that are the sums of its sinks'."""
 
 
 def collected(reader: InMemoryMetricReader) -> dict[str, dict[tuple[str, ...], float]]:
@@ -41,6 +49,59 @@ def test_what_is_collected_is_what_the_stats_say() -> None:
     }
     assert found["unstall.sink.concurrency"] == {("traces",): 8}
     assert found["unstall.sink.retries"] == {("traces",): 0}
-    for name in ("queue.bytes", "queue.age", "spool.bytes", "thread.restarts"):
+    for name in ("queue.bytes", "queue.age", "spool.bytes", "thread.restarts", "events.untold"):
         assert found[f"unstall.{name}"] == {(): 0}
+    provider.shutdown()
+
+
+def test_every_figure_is_collected() -> None:
+    numbers = iter(range(1, 100))
+
+    def numbered(kind: Any, skipped: set[str]) -> dict[str, int]:
+        return {each.name: next(numbers) for each in fields(kind) if each.name not in skipped}
+
+    earlier = EarlierCounts(**numbered(EarlierCounts, set()))
+    counts = Counts(
+        **numbered(Counts, {"earlier", "dropped_reasons", "rejected_reasons"}),
+        dropped_reasons={"no room": next(numbers)},
+        rejected_reasons={"refused": next(numbers)},
+        earlier=earlier,
+    )
+    texts = {"name", "paused_until", "paused_reason", "stopped_reason"}
+    sinks = (
+        SinkStats(name="a", paused_until=1e9, paused_reason="down", **numbered(SinkStats, texts)),  # type: ignore[arg-type]
+        SinkStats(name="b", stopped_reason="key", **numbered(SinkStats, texts)),  # type: ignore[arg-type]
+    )
+    stats = WorkerStats(counts=counts, sinks=sinks, **numbered(WorkerStats, {"counts", "sinks", *SUMS}))
+    last = next(numbers)
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader], shutdown_on_exit=False)
+    observe(lambda: stats, {"run": "r"}, provider)
+    found = collected(reader)
+    assert sorted(value for name, points in found.items() for value in points.values() if not is_flag(name)) == list(
+        range(1, last)
+    )
+    assert found["unstall.sink.records"] == {
+        (sink.name, state): getattr(sink, f"{state}_records") for sink in sinks for state in SINK_STATES
+    }
+    assert found["unstall.sink.paused"] == {("a",): 1, ("b",): 0}
+    assert found["unstall.sink.stopped"] == {("a",): 0, ("b",): 1}
+    assert found["unstall.records.earlier"][("stored",)] == earlier.stored
+    assert found["unstall.bytes.rate"][("sealed",)] == stats.sealed_bytes_per_s
+    provider.shutdown()
+
+
+def is_flag(name: str) -> bool:
+    return name in ("unstall.sink.paused", "unstall.sink.stopped")
+
+
+def test_the_documentation_names_all_of_them() -> None:
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader], shutdown_on_exit=False)
+    stats = WorkerStats(counts=Counts(dropped_reasons={"no room": 1}), sinks=(SinkStats(name="a"),))
+    observe(lambda: stats, {"run": "r"}, provider)
+    text = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    table = text[text.index("| metric, after `unstall.`") :].partition("\n\n")[0]
+    named = {f"unstall.{name}" for row in table.splitlines()[2:] for name in row.split("|")[1].split("`")[1::2]}
+    assert named == set(collected(reader))
     provider.shutdown()
