@@ -58,6 +58,15 @@ def test_an_error_says_what_how_often_and_what_to_do() -> None:
     assert str(error) == "bad key (HTTP 401, unauthenticated, 2 attempts): check the API key (PRIME_API_KEY)"
 
 
+@pytest.mark.parametrize(
+    ("num_records", "said"),
+    [(3, "3 records"), (1, "1 record"), (12_345, "12,345 records"), (None, "an unknown number of records")],
+)
+def test_a_damaged_batch_says_how_many_records_it_held(num_records: int | None, said: str) -> None:
+    error = errors.DamagedBatchError("spool/run/batch", "it has 20 bytes, not 100", num_records)
+    assert str(error) == f"spool/run/batch: it has 20 bytes, not 100; it held {said}"
+
+
 def test_a_wrong_line_format_names_the_argument() -> None:
     said = "send episodes with X-Prime-Line-Format: episode"
     error = errors.ValidationRejectedError(f"{said}.", status_code=400, code="line_format_mismatch")

@@ -81,7 +81,7 @@ def print_resumed(
     print_told(told, as_json=as_json)
     for result in found:
         for problem in result.problems:
-            report_error(f"{shown(problem.path)}: {problem.reason}")
+            report_error(shown(str(problem)))
         if result.error is not None and result.left_batches:
             report_error(f"{counted(result.left_batches, 'batch', 'batches')} left: {result.error}")
     own = {*targets.services, *targets.stores}

@@ -39,3 +39,7 @@ class DamagedBatchError(SpoolError):
         super().__init__(path, reason)
         self.args = (path, reason, num_records)
         self.num_records = num_records
+
+    def __str__(self) -> str:
+        records = "an unknown number of" if self.num_records is None else f"{self.num_records:,}"
+        return f"{super().__str__()}; it held {records} record{'' if self.num_records == 1 else 's'}"

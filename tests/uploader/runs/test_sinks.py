@@ -121,3 +121,19 @@ def test_a_store_that_refuses_the_credentials_is_said_and_holds_back_no_other(tm
         assert run_command(shlex.split(report.resume_command)[1:]) == 0
         names = {path.name for path in (tmp_path / "out").rglob("*.jsonl.gz")}
         assert {path.rpartition("/")[2] for method, path in store.requests[-len(names) :]} == names
+
+
+@pytest.mark.parametrize(("suffix", "held"), [("gz", "20 records"), ("json", "an unknown number of records")])
+def test_a_run_says_how_many_records_were_in_a_batch_that_was_damaged_before(
+    suffix: str, held: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with init(tmp_path, sinks=[tmp_path / "out"], mode="offline") as run:
+        log_all(run)
+    [damaged] = (tmp_path / "spool" / "run").glob(f"*.{suffix}")
+    damaged.write_bytes(damaged.read_bytes()[:20])
+    caplog.clear()
+    with init(tmp_path, sinks=[tmp_path / "out"], id="next"):
+        pass
+    [warning] = [text for text in caplog.messages if text.startswith("The spool: ")]
+    assert warning.endswith(f"; it held {held}")
+    assert "rejected" in warning

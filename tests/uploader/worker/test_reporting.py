@@ -75,8 +75,8 @@ def test_what_a_disk_does_wrong_again_and_again_is_said_in_sum_but_damage_each_t
     reports.end(TIMEOUT_S)
     assert [record.getMessage() for record in caplog.records] == [
         "1 problem of the spool: run: read-only",
-        "The spool: batch 0: cut",
-        "The spool: batch 1: cut",
+        "The spool: batch 0: cut; it held 3 records",
+        "The spool: batch 1: cut; it held 3 records",
         "1 more problem of the spool: run: read-only",
     ]
 
