@@ -11,10 +11,10 @@ from uploader.cli.interrupts import announced_interrupts
 from uploader.cli.output import messages, report_error, shown
 from uploader.cli.service_options import InFlightOption, KeyOption, TeamOption, UrlOption, in_option_names
 from uploader.cli.spool import JsonOption, SpoolOption, reported
-from uploader.cli.spool_targets import print_resumed, sink_for, targets_of
+from uploader.cli.spool_targets import Targets, print_resumed, sink_for, targets_of
 from uploader.cli.spool_told import Platforms
 from uploader.config import load_config
-from uploader.delivery.resume import Resumed, resume
+from uploader.delivery.resume import Resumed, put_in_order, resume, together
 from uploader.errors import ConfigurationError
 from uploader.limits import MAX_IN_FLIGHT
 from uploader.runs.telling import Told
@@ -40,13 +40,15 @@ def resume_runs(
     Nothing is stored twice, however often it is sent. A batch goes to the address and team that it was logged for,
     unless you say --redirect; stores take their credentials from the environment. A platform that did not hear of a
     run's metrics or of its end is told then. Ctrl-C lets the requests in flight end.
+
+    A damaged batch is set aside, with the number of records that it held, and the exit code is 1. What waits for
+    other services or teams, or in runs in use, was not asked for: it is named, and the exit code stays 0.
     """
     with _settings():
         config = load_config(api_key, url, team_id)
     with reported():
         root = spool or default_spool()
-        reports = scan(root)
-    targets = targets_of(reports, config, redirect=redirect)
+        targets = targets_of(scan(root), config, redirect=redirect)
     with _settings():
         platforms = Platforms(config)
         if targets.services or platforms.is_anything_for(root):
@@ -56,6 +58,10 @@ def resume_runs(
     unusable: list[tuple[Destination, ConfigurationError]] = []
     try:
         with announced_interrupts():
+            if targets.disordered:
+                found += filter(None, map(put_in_order, targets.disordered))
+                with reported():
+                    targets = targets_of(scan(root), config, redirect=redirect)
             for group in targets.groups:
                 try:
                     sinks = [sink_for(each, config) for each in group]
@@ -66,10 +72,11 @@ def resume_runs(
                     resume(root, sinks, max_in_flight=max_in_flight, on_folder=found.append)
             platforms.tell(root, told)
     finally:
-        print_resumed(found, reports, targets, told, as_json=as_json)
+        found = together(found)
+        print_resumed(found, targets, told, as_json=as_json)
         for destination, problem in unusable:
             report_error(f"{shown(destination.place)}: {problem.reason}")
-    raise typer.Exit(_exit(found, told, unusable))
+    raise typer.Exit(_exit(found, told, unusable, targets))
 
 
 @contextmanager
@@ -81,11 +88,12 @@ def _settings() -> Iterator[None]:
         raise typer.Exit(Exit.USAGE) from None
 
 
-def _exit(found: Sequence[Resumed], told: Sequence[Told], unusable: Sequence[object]) -> Exit:
+def _exit(found: Sequence[Resumed], told: Sequence[Told], unusable: Sequence[object], targets: Targets) -> Exit:
     errors = [*(result.error for result in found), *(result.error for result in told)]
     exits = [exit_for(error) for error in errors if error is not None]
     exits += [Exit.REFUSED for result in told if result.refused]
     exits += [Exit.REFUSED for result in found if result.rejected_records or result.problems]
+    exits += [Exit.REFUSED] if targets.unreadable else []
     if unusable:
         exits.append(Exit.REFUSED if any(result.batches for result in found) else Exit.USAGE)
     return worst(exits)

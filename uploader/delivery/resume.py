@@ -1,17 +1,18 @@
 """Sends what earlier runs left in a spool, each batch once, and then ends."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from uploader.delivery.parcels import DeliveryListener
 from uploader.delivery.sender import Sender
-from uploader.errors import SpoolError
+from uploader.errors import DamagedBatchError, SpoolError, SpoolLockedError
 from uploader.limits import MAX_IN_FLIGHT
 from uploader.models import UploadReceipt
 from uploader.sinks.base import Sink
 from uploader.spool.batches import Destination, SpooledBatch
 from uploader.spool.folder import DiskFolder
+from uploader.spool.names import unquote_run
 from uploader.spool.scan import leftovers
 
 _MAX_FAILURES = 6
@@ -25,16 +26,16 @@ _STOP_S = 10.0
 
 @dataclass
 class Resumed(DeliveryListener):
-    """What became of the batches in one folder that wait for one destination.
+    """What became of the batches in one folder that wait for one destination, or of those that were damaged there.
 
     Attributes:
         run_id: the run that logged them.
         path: the folder.
-        destination: where they are to go.
+        destination: where they are to go; None for what was found when the folder was only put in order.
         batches: how many are stored now.
         records: the records in those.
         sent_bytes: their compressed bytes.
-        rejected_records: how many were set aside, damaged ones included.
+        rejected_records: how many were set aside, damaged ones included, as far as it is known.
         left_batches: how many still wait.
         left_records: the records in those.
         error: why they do.
@@ -95,6 +96,18 @@ class Resumed(DeliveryListener):
         """There is no use in going on."""
         self.error = error
 
+    @property
+    def damaged(self) -> list[DamagedBatchError]:
+        """The batches that were not what was written; each says how many records it held."""
+        return [problem for problem in self.problems if isinstance(problem, DamagedBatchError)]
+
+    def note_found(self, problems: Iterable[SpoolError]) -> None:
+        """Count what was found before anything was sent; what is found twice counts once."""
+        known = set(map(str, self.problems))
+        new = [problem for problem in problems if str(problem) not in known]
+        self.problems += new
+        self.rejected_records += sum(each.num_records or 0 for each in new if isinstance(each, DamagedBatchError))
+
     def count_left(self, folder: DiskFolder, destination: Destination) -> None:
         """Count what still waits, once nothing is sent any more."""
         left = [batch for batch in folder.iter_waiting() if destination in batch.waiting_for]
@@ -140,11 +153,52 @@ def resume(
     return results
 
 
+def put_in_order(path: Path) -> Resumed | None:
+    """Do in a folder what any opening does: end or undo what was going on there, and set aside what is damaged.
+
+    A batch that is damaged or unfinished may not tell for whom it waits, so nobody who looks for what waits for them
+    would open a folder that holds nothing else.
+
+    Returns:
+        What was wrong there; None if that is nothing, or somebody uses the folder.
+    """
+    result = Resumed(unquote_run(path.name), path)
+    try:
+        folder = DiskFolder.open_existing(path)
+        try:
+            for _ in folder.iter_waiting():
+                pass  # each manifest is looked at when it is come to
+            result.run_id = folder.run_id
+            result.note_found(folder.take_problems())
+        finally:
+            folder.close()
+    except SpoolLockedError:
+        return None
+    except SpoolError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):  # or its last user has just removed it
+            result.note_found([error])
+    return result if result.problems else None
+
+
+def together(results: Sequence[Resumed]) -> list[Resumed]:
+    """One result for each folder and destination: what was wrong in a folder is in the first that was sent from it."""
+    found = [result for result in results if result.destination is not None]
+    for each in results:
+        if each.destination is None:
+            sent = next((result for result in found if result.path == each.path), None)
+            if sent is None:
+                found.append(each)
+            else:
+                sent.note_found(each.problems)
+    return found
+
+
 def _send(folder: DiskFolder, sink: Sink, result: Resumed, max_in_flight: int) -> None:
     sender = Sender([sink], max_in_flight=max_in_flight, listener=result)
     try:
         for spooled in folder.iter_waiting():
             sender.offer(folder, spooled)
+        result.note_found(folder.take_problems())
         sender.start(folder.run_id)
         while not sender.wait_idle(_SLICE_S) and result.error is None:
             pass

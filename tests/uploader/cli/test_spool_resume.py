@@ -70,9 +70,12 @@ def test_batches_of_another_address_or_team_go_nowhere_else_unless_asked(
     left_behind(spool, "team", destination_of(receiver.url, "red"))
     arguments = ("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", KEY)
     ran = command(*arguments)
-    assert (ran.code, ran.out) == (0, "nothing to send\n")
+    assert (ran.code, ran.out) == (0, f"nothing to send to {receiver.url}\n")
     assert "2 batches wait for http://other.test: --url, or --redirect" in ran.err
-    assert f"2 batches wait for {receiver.url}, team red" in ran.err
+    assert f"2 batches wait for {receiver.url}, team red: --team-id, or --redirect" in ran.err
+    blue = command(*arguments, "--team-id", "blue")
+    assert blue.out == f"nothing to send to {receiver.url}, team blue\n"
+    assert "2 batches wait for http://other.test, no team: --url and --team-id, or --redirect" in blue.err
     assert num_stored(receiver, "elsewhere") == num_stored(receiver, "team") == 0
     ran = command(*arguments, "--redirect")
     assert (ran.code, ran.err) == (0, "")

@@ -3,11 +3,12 @@ from pathlib import Path
 import pytest
 
 from tests.uploader.delivery.support import ScriptedSink, lines, refusing, sealed
-from uploader.delivery.resume import Resumed, resume
-from uploader.errors import RetryableAPIError, TransportError, UnauthorizedError
+from uploader.delivery.resume import Resumed, put_in_order, resume, together
+from uploader.errors import DamagedBatchError, RetryableAPIError, SpoolError, TransportError, UnauthorizedError
 from uploader.models import LineFormat
 from uploader.spool.batches import Destination
 from uploader.spool.folder import DiskFolder
+from uploader.spool.locks import FolderLock
 from uploader.testing import fake_time
 
 OTHER = Destination("test", "https://test.test", "another team")
@@ -131,3 +132,48 @@ def test_ctrl_c_keeps_what_is_left_and_tells_of_it(tmp_path: Path) -> None:
     folder = DiskFolder.open_existing(tmp_path / "b")
     assert len(folder.waiting()) == 2
     folder.close()
+
+
+def test_what_the_opening_finds_damaged_is_counted_as_what_the_sending_finds(tmp_path: Path) -> None:
+    sink = ScriptedSink()
+    content = left_behind(tmp_path, "a", sink, 3)
+    for number, path in enumerate(sorted(tmp_path.glob("a/*.gz"))[:2]):
+        path.write_bytes(path.read_bytes()[:-1] + b"x" * number)
+    [result] = resume(tmp_path, [sink])
+    assert (sink.stored, result.records, result.rejected_records) == (content[2:], 1, 2)
+    assert [damaged.num_records for damaged in result.damaged] == [1, 1]
+
+
+def test_a_folder_in_use_or_gone_or_in_order_has_nothing_to_be_told_of(tmp_path: Path) -> None:
+    left_behind(tmp_path, "a", ScriptedSink(), 2)
+    assert put_in_order(tmp_path / "a") is None
+    assert put_in_order(tmp_path / "gone") is None
+    min(tmp_path.glob("a/*.gz")).unlink()
+    user = FolderLock(tmp_path / "a")
+    assert put_in_order(tmp_path / "a") is None
+    user.release()
+    result = put_in_order(tmp_path / "a")
+    assert result is not None
+    assert (result.run_id, result.destination, result.rejected_records, result.left_batches) == ("a", None, 1, 0)
+    assert put_in_order(tmp_path / "a") is None
+
+
+def test_a_folder_that_cannot_be_opened_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "a" / "lock").mkdir(parents=True)
+    result = put_in_order(tmp_path / "a")
+    assert result is not None
+    assert ([type(problem) for problem in result.problems], result.rejected_records) == ([SpoolError], 0)
+
+
+def test_what_was_wrong_in_a_folder_is_in_the_first_result_of_it(tmp_path: Path) -> None:
+    place, damaged = ScriptedSink().destination, DamagedBatchError("b", "cut", 3)
+    wrong = [Resumed("a", tmp_path / name, rejected_records=3, problems=[damaged]) for name in ("a", "b")]
+    sent = [Resumed("a", tmp_path / "a", each, rejected_records=1) for each in (place, OTHER)]
+    found = together([*wrong, *sent])
+    assert [(each.path.name, each.destination, each.rejected_records) for each in found] == [
+        ("a", place, 4),
+        ("a", OTHER, 1),
+        ("b", None, 3),
+    ]
+    sent[0].note_found([damaged])
+    assert sent[0].rejected_records == 4
