@@ -39,7 +39,7 @@ class TracesSink:
 
     Args:
         config: whom to talk to, and as whom.
-        name: tells it from other sinks.
+        name: tells it from other sinks, by default `traces`, or what the destination says.
         destination: whose batches it takes, by default those logged for the service and team of `config`.
         timeout: seconds for each step of an exchange, or httpx's own object.
         transport: an httpx transport to use instead of the network.
@@ -52,15 +52,15 @@ class TracesSink:
         self,
         config: Config,
         *,
-        name: str = "traces",
+        name: str | None = None,
         destination: Destination | None = None,
         timeout: float | httpx.Timeout | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         check_transport(transport, "handle_async_request")
         self._config = config
-        self._name = name
-        self._destination = destination or Destination(name, config.base_url, config.team_id)
+        self._name = name or (destination.sink if destination else "traces")
+        self._destination = destination or Destination(self._name, config.base_url, config.team_id)
         self._http_options = http_options(timeout)
         self._transport = transport
         self._http: httpx.AsyncClient | None = None

@@ -82,6 +82,18 @@ def test_batches_of_another_address_or_team_go_nowhere_else_unless_asked(
     assert (num_stored(receiver, "elsewhere"), num_stored(receiver, "team")) == (6, 6)
 
 
+def test_a_service_s_batches_leave_the_spool_whatever_its_sink_was_called(
+    command: Command, receiver: ReceiverProcess, spool: Path
+) -> None:
+    left_behind(spool, "called", TracesSink(Config(KEY, receiver.url), name="backup").destination)
+    arguments = ("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", KEY, "--json")
+    ran = command(*arguments)
+    [result] = json.loads(ran.out)
+    assert (ran.code, result["stored"]["batches"], result["left"]["batches"]) == (0, 2, 0)
+    assert num_stored(receiver, "called") == 6
+    assert list(spool.iterdir()) == []
+
+
 def test_a_refused_key_keeps_everything(command: Command, receiver: ReceiverProcess, spool: Path) -> None:
     left_behind(spool, "refused", destination_of(receiver.url))
     ran = command("spool", "resume", "--spool", spool, "--url", receiver.url, "--api-key", "another-key")

@@ -110,7 +110,8 @@ def test_its_destination_is_the_service_and_the_team_without_the_key() -> None:
     sink = TracesSink(Config("key", URL, "team"))
     assert (sink.name, sink.destination) == ("traces", Destination("traces", URL, "team"))
     other = Destination("traces", "http://before.test")
-    assert TracesSink(Config("key", URL), destination=other).destination == other
+    redirected = TracesSink(Config("key", URL), destination=other)
+    assert (redirected.destination, redirected.name) == (other, other.sink)  # a spool knows who got a batch by the name
 
 
 def test_a_second_start_opens_a_client_for_the_new_loop() -> None:
