@@ -19,7 +19,8 @@ from uploader.runs.identity import Identity
 from uploader.runs.lifecycle import Lifecycle
 from uploader.runs.metrics import MetricsQueue, Row, metrics_row
 from uploader.runs.metrics_log import MetricsLog
-from uploader.runs.report import RunReport, resume_command, stopped_sinks
+from uploader.runs.report import RunReport, stopped_sinks
+from uploader.runs.resuming import Addresses, resume_command
 from uploader.runs.worker_port import RunWorker
 from uploader.spool.aside import SetAside
 from uploader.worker.stats import WorkerReport
@@ -44,8 +45,7 @@ class RunParts:
         identity: what its records are given.
         log: where metrics are on disk; None for nowhere.
         spool: the folder of all runs; None for none.
-        url: the service's address, None for the configured one.
-        team: likewise the team.
+        addresses: where records and metrics go.
     """
 
     lifecycle: Lifecycle
@@ -54,8 +54,7 @@ class RunParts:
     identity: Identity
     log: MetricsLog | None = None
     spool: Path | None = None
-    url: str | None = None
-    team: str | None = None
+    addresses: Addresses = field(default_factory=Addresses)
     lost_metrics: int = 0
     problem: str | None = None
     folder: Path | None = None
@@ -75,16 +74,16 @@ class RunParts:
         """What has become of everything by now."""
         stats = self.worker.stats
         counts = stats.counts
-        waits = self.folder is not None and bool(counts.spooled + counts.in_flight)
-        waits = waits or self.lifecycle.has_untold
+        records_wait = self.folder is not None and bool(counts.spooled + counts.in_flight)
+        metrics_wait = self.lifecycle.has_untold
         return RunReport(
             run_id=self.lifecycle.opened.id,
             status=status,
             counts=counts,
             spool=self.folder,
-            resume_command=resume_command(self.spool, self.url, self.team)
-            if waits and self.spool is not None
-            else None,
+            resume_command=None
+            if self.spool is None
+            else resume_command(self.spool, self.addresses, records_wait=records_wait, metrics_wait=metrics_wait),
             lost_metrics=self.lost_metrics + self.metrics.failed + self.metrics.dropped,
             kept_metrics=self.lifecycle.kept_metrics,
             metrics_path=self.log.path if self.log is not None and self.log.rows else None,

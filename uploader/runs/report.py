@@ -1,6 +1,5 @@
 """What became of a run's records, in numbers and in a sentence."""
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,8 @@ class RunReport:
         status: how it ended.
         counts: how many records are in each state; final.
         spool: the folder that holds what was not sent and what was set aside, None without one.
-        resume_command: what sends it later, None where nothing waits on disk.
+        resume_command: what sends it later, for a shell: of several services each has a command of its own, with `;`
+            between them. None where nothing waits on disk.
         lost_metrics: rows of metrics that are nowhere.
         kept_metrics: rows of metrics that the platform was not told of in time: they are on disk, and are resumed.
         metrics_path: the file that holds the rows of a local run, or those that the platform refused; None for none.
@@ -86,16 +86,3 @@ class RunReport:
 def stopped_sinks(stats: WorkerStats) -> str:
     """The sinks that take nothing any more in this run, and why."""
     return ", ".join(sink.stopped_text for sink in stats.sinks if sink.stopped_text)
-
-
-def resume_command(spool: Path, url: str | None, team: str | None) -> str:
-    """The command that sends what a spool holds.
-
-    Args:
-        spool: the spool.
-        url: the service's address, None for the configured one.
-        team: likewise the team.
-    """
-    options = {"--spool": str(spool), "--url": url, "--team-id": team}
-    given = [part for name, value in options.items() if value is not None for part in (name, value)]
-    return shlex.join(["uploader", "spool", "resume", *given])

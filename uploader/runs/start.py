@@ -25,11 +25,12 @@ from uploader.runs.live import Mode, OnError
 from uploader.runs.metrics import MetricsQueue
 from uploader.runs.metrics_log import MetricsLog
 from uploader.runs.platform import PLATFORM_VARIABLE, Opened, Platform, configured_platform
+from uploader.runs.resuming import addresses_of
 from uploader.runs.run import Run
 from uploader.runs.spec import RunSpec, run_spec
 from uploader.runs.worker_port import RunWorker
 from uploader.runs.workers import NoWorker, WorkerChoices, open_worker
-from uploader.sinks.choosing import SinkChoice, choose_sinks, is_service, needs_key
+from uploader.sinks.choosing import SinkChoice, choose_sinks, needs_key
 from uploader.spool.names import METRICS, UNTOLD, quote_run
 from uploader.spool.places import default_spool
 from uploader.worker.settings import new_run_id
@@ -164,10 +165,9 @@ def init(
         be_ready_for_exit()
         prepare(Episode, exclude_none=True)  # what the first records would wait for, and with them an event loop
         prepare(Trace)
-    parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool)
-    if any(is_service(sink.destination) for sink in chosen):
-        parts.url = None if base_url is None else settings.base_url
-        parts.team = None if team_id is None else settings.team_id
+    platform = None if courier is None else courier.platform.config
+    addresses = addresses_of(sinks, chosen, platform, settings, base_url, team_id)
+    parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool, addresses)
     return Run(parts, spec.kind, choices.mode, choices.on_error, choices.finish_timeout_s)
 
 
