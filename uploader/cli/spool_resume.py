@@ -92,7 +92,7 @@ def _exit(found: Sequence[Resumed], told: Sequence[Told], unusable: Sequence[obj
     errors = [*(result.error for result in found), *(result.error for result in told)]
     exits = [exit_for(error) for error in errors if error is not None]
     exits += [Exit.REFUSED for result in told if result.refused]
-    exits += [Exit.REFUSED for result in found if result.rejected_records or result.problems]
+    exits += [Exit.REFUSED for result in found if result.rejected_records or result.problems or result.left_batches]
     exits += [Exit.REFUSED] if targets.unreadable else []
     if unusable:
         exits.append(Exit.REFUSED if any(result.batches for result in found) else Exit.USAGE)

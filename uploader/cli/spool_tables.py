@@ -45,7 +45,10 @@ def reasons_table(reports: Sequence[RunFolderReport]) -> Table:
     table.add_column("records", justify="right")
     table.add_column("reason", overflow="fold", ratio=1)
     for report in reports:
-        rows = [(f"{number:,}", reason) for reason, number in report.reasons.most_common(_MAX_REASONS)]
+        rows = [
+            (known_and_unknown(number - report.unknown_reasons[reason], report.unknown_reasons[reason]), reason)
+            for reason, number in report.reasons.most_common(_MAX_REASONS)
+        ]
         if (others := len(report.reasons) - _MAX_REASONS) > 0:
             rows.append(("", f"{counted(others, 'more reason')}: see uploader spool show, or --json"))
         rows += [(_number(batch.num_records), f"damaged: {batch.reason}") for batch in report.damaged]
@@ -86,6 +89,13 @@ def age(since: float | None) -> str:
         if seconds >= length:
             return f"{seconds / length:,.0f} {unit}"
     return f"{seconds:,.0f} s"
+
+
+def known_and_unknown(records: int, unknown_batches: int) -> str:
+    """A number of records, where nobody may know how many some batches hold."""
+    if not unknown_batches:
+        return f"{records:,}"
+    return f"{records:,} + unknown" if records else "unknown"
 
 
 def print_json(content: object) -> None:
@@ -158,9 +168,7 @@ def _number(number: int | None) -> str:
 
 
 def _records(total: Total) -> str:
-    if not total.unknown_batches:
-        return f"{total.records:,}" if total.batches else ""
-    return f"{total.records:,} + unknown" if total.records else "unknown"
+    return known_and_unknown(total.records, total.unknown_batches) if total.batches else ""
 
 
 def _state(report: RunFolderReport) -> str:

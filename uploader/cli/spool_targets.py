@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from uploader.cli.output import amount, counted, report_error, results, shown
+from uploader.cli.spool_tables import known_and_unknown
 from uploader.cli.spool_told import print_told, told_json
 from uploader.config import Config
 from uploader.delivery.resume import Resumed
@@ -114,8 +115,9 @@ def print_resumed(found: Sequence[Resumed], targets: Targets, told: Sequence[Tol
     for problem in problems:  # a folder that was sent from twice may have told of one twice
         report_error(shown(problem))
     for result in found:
-        if result.error is not None and result.left_batches:
-            report_error(f"{counted(result.left_batches, 'batch', 'batches')} left: {result.error}")
+        if result.left_batches:
+            why = "" if result.error is None else f": {result.error}"
+            report_error(f"{counted(result.left_batches, 'batch', 'batches')} left{why}")
 
 
 def _print_waiting(targets: Targets) -> None:
@@ -163,17 +165,10 @@ def _table(found: Sequence[Resumed]) -> Table:
             f"{result.batches:,}",
             f"{result.records:,}",
             amount(result.sent_bytes),
-            _set_aside(result),
+            known_and_unknown(result.rejected_records, sum(each.num_records is None for each in result.damaged)),
             f"{result.left_records:,}",
         )
     return table
-
-
-def _set_aside(result: Resumed) -> str:
-    """How many records were set aside; of a damaged batch nobody may know."""
-    if all(damaged.num_records is not None for damaged in result.damaged):
-        return f"{result.rejected_records:,}"
-    return f"{result.rejected_records:,} + unknown" if result.rejected_records else "unknown"
 
 
 def _json(result: Resumed) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class RunFolderReport:
         newest_created_at: the newest.
         rejected: what was set aside.
         reasons: for each reason of those how many records; a batch of which nobody knows counts as one.
+        unknown_reasons: for each reason of such batches how many there are.
         damaged: batches that are not what was written.
         unfinished: what the next opening ends or undoes; in a folder in use, what is going on.
         has_untold: whether the platform is still to be told something of the run.
@@ -72,6 +73,7 @@ class RunFolderReport:
     newest_created_at: float | None = None
     rejected: Total = field(default_factory=Total)
     reasons: Counter[str] = field(default_factory=Counter)
+    unknown_reasons: Counter[str] = field(default_factory=Counter)
     damaged: list[BatchReport] = field(default_factory=list)
     unfinished: list[BatchReport] = field(default_factory=list)
     has_untold: bool = False
@@ -87,6 +89,7 @@ class RunFolderReport:
         elif batch.state is State.REJECTED:
             self.rejected.add(batch)
             self.reasons[batch.reason] += 1 if batch.num_records is None else batch.num_records
+            self.unknown_reasons[batch.reason] += batch.num_records is None
         elif batch.state is State.DAMAGED:
             self.damaged.append(batch)
         else:

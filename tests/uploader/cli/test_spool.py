@@ -113,6 +113,21 @@ def test_a_manifest_that_is_damaged_is_unknown(command: Command, spool: Path) ->
     assert [each["records"] for each in first["damaged"]] == [None]
 
 
+def test_batches_that_were_set_aside_with_nobody_knows_how_many_records(command: Command, tmp_path: Path) -> None:
+    folder = opened(tmp_path / "spool", "run")
+    for number in range(2):
+        folder.add(EPISODE, seal(b"%d" % number))
+    folder.close()
+    for manifest in folder.path.glob("*.json"):
+        manifest.write_bytes(b"{}")
+    folder = opened(tmp_path / "spool", "run")
+    assert folder.waiting() == []
+    folder.close()
+    said = command("spool", "list", "--spool", tmp_path / "spool").out.splitlines()
+    [row] = [line.replace("│", " ").split() for line in said if "manifest" in line]
+    assert row[:2] == ["run", "unknown"]
+
+
 def test_export(command: Command, spool: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     ran = command("spool", "export", "Qwen/1", "-o", out, "--spool", spool)
