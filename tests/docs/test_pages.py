@@ -8,9 +8,10 @@ from tests.conftest import ROOT
 from tests.docs.markdown import headings, links, page_name, pages
 
 MAX_COLUMNS = 120
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", pages(), ids=page_name)
+@pytest.mark.parametrize("page", [*pages(), *BENCHMARKS], ids=page_name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in links(page.read_text(encoding="utf-8")):
         if "://" in link:

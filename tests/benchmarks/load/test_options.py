@@ -1,9 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks.load.cases import NETWORKS, PARTS
 from benchmarks.load.options import DEFAULT_MONITORS, parse
+from tests.conftest import ROOT
 
 
 def test_by_default_everything_is_measured_once() -> None:
@@ -52,3 +54,13 @@ def test_the_help_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None
         parse(["--help"])
     shown = capsys.readouterr().out
     assert not [name for name in (*PARTS, *NETWORKS) if name not in shown]
+
+
+def test_the_page_names_every_choice(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
+    assert len(options) >= 7
+    assert not [name for name in options if not re.search(rf"`[^`\n]*{name}\b|^    .* {name}\b", page, re.MULTILINE)]
+    assert not [name for name in (*PARTS, *NETWORKS) if f"`{name}`" not in page]
