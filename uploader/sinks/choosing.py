@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -27,28 +28,50 @@ def choose_sinks(
 ) -> list[Sink]:
     """The sinks that were chosen.
 
+    A service that is given by its address is called `traces`, as long as no other sink is; else by its host and port.
+
     Args:
         choices: see `SinkChoice`; None for the service alone.
         config: the configured service.
         transport: for the sinks of a service, an httpx transport to use instead of the network.
 
     Raises:
-        ConfigurationError: one is no sink and no address, or two have the same name.
+        ConfigurationError: one is no sink and no address, two have the same name, or two are the same service.
     """
     if choices is None:
         return [TracesSink(config, transport=transport)]
     if isinstance(choices, str | os.PathLike) or not isinstance(choices, Sequence):
         raise ConfigurationError("sinks", f"it must be a list, even of one, not {type(choices).__name__}")
-    sinks = [_sink(choice, config, transport) for choice in choices]
-    if not sinks:
+    found = [_sink_or_service(choice, config, transport) for choice in choices]
+    if not found:
         raise ConfigurationError("sinks", "there is none: batches would go nowhere")
-    names = [sink.name for sink in sinks]
-    if doubles := sorted({name for name in names if names.count(name) > 1}):
-        raise ConfigurationError("sinks", f"two have the name {doubles[0]!r}: give one of them another")
-    return sinks
+    taken = [each.name for each in found if not isinstance(each, Config)]
+    if double := _double(taken):
+        raise ConfigurationError("sinks", f"two have the name {double!r}: give one of them another")
+    services = [each.base_url for each in found if isinstance(each, Config)] + [config.base_url] * (SERVICE in choices)
+    if double := _double(services):
+        raise ConfigurationError("sinks", f"two are the service {double}: everything would be sent there twice")
+    return [
+        TracesSink(each, name=_free_name(each, taken), transport=transport) if isinstance(each, Config) else each
+        for each in found
+    ]
 
 
-def _sink(choice: Any, config: Config, transport: httpx.AsyncBaseTransport | None) -> Sink:
+def _double(texts: Sequence[str]) -> str | None:
+    """The first text that is there twice."""
+    return next((text for place, text in enumerate(texts) if text in texts[:place]), None)
+
+
+def _free_name(service: Config, taken: list[str]) -> str:
+    """A name for a service that no other sink has; it is taken from now on."""
+    names = (SERVICE, urlsplit(service.base_url).netloc, service.base_url)
+    name = next((name for name in names if name not in taken), service.base_url)
+    taken.append(name)
+    return name
+
+
+def _sink_or_service(choice: Any, config: Config, transport: httpx.AsyncBaseTransport | None) -> Sink | Config:
+    """A sink; or what is known of a service that was given by its address, and has no name yet."""
     if choice == SERVICE:
         return TracesSink(config, transport=transport)
     if isinstance(choice, str | os.PathLike):
@@ -57,7 +80,7 @@ def _sink(choice: Any, config: Config, transport: httpx.AsyncBaseTransport | Non
             return FileSink(place.folder)
         if place.kind is PlaceKind.STORE:
             return ObjectStoreSink(str(choice))
-        return TracesSink(load_config(config.api_key, place.url, config.team_id), transport=transport)
+        return load_config(config.api_key, place.url, config.team_id)
     if not all(hasattr(choice, name) for name in ("name", "destination", "start", "send", "close")):
         reason = f"each must be a sink, an address or a folder, not {type(choice).__name__}"
         raise ConfigurationError("sinks", reason)

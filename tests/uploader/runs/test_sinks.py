@@ -52,6 +52,15 @@ def test_a_folder_needs_neither_service_nor_key(tmp_path: Path) -> None:
     assert ids_in(tmp_path / "out") == sorted(IDS)
 
 
+def test_two_services_are_given_by_their_addresses(tmp_path: Path) -> None:
+    transport = ScriptedTransport([201, 201])
+    sinks = ["http://one.test", "http://two.test:8083"]
+    with init(tmp_path, sinks=sinks, api_key="k", transport=transport) as run:
+        run.log_episodes([{"id": "e"}])
+    assert run.finish().stored_by_sink == {"traces": 1, "two.test:8083": 1}
+    assert sorted(request.url.host for request in transport.requests) == ["one.test", "two.test"]
+
+
 def test_a_disabled_run_opens_none(tmp_path: Path) -> None:
     with init(tmp_path, sinks=[tmp_path / "out", "s3://bucket?nonsense=1"], mode="disabled") as run:
         log_all(run)

@@ -42,6 +42,24 @@ def test_another_service_gets_the_same_key_and_team() -> None:
 
 
 @pytest.mark.parametrize(
+    ("choices", "names"),
+    [
+        (["https://a"], ["traces"]),
+        (["traces", "http://b:8083"], ["traces", "b:8083"]),
+        (["http://b:8083", "traces"], ["b:8083", "traces"]),
+        (["https://a", "http://b:8083/", "http://[::1]:8083"], ["traces", "b:8083", "[::1]:8083"]),
+        (["https://a/one", "https://a/two", "https://a/three"], ["traces", "a", "https://a/three"]),
+        ([TracesSink(CONFIG), "https://a"], ["traces", "a"]),
+        ([FileSink("/data", name="a"), "traces", "https://a"], ["a", "traces", "https://a"]),
+    ],
+)
+def test_each_service_has_a_name_of_its_own(choices: Any, names: list[str]) -> None:
+    sinks = choose_sinks(choices, CONFIG)
+    assert [sink.name for sink in sinks] == names
+    assert all(sink.destination.sink == sink.name for sink in sinks)
+
+
+@pytest.mark.parametrize(
     ("choices", "reason"),
     [
         ("s3://bucket", "must be a list"),
@@ -52,7 +70,10 @@ def test_another_service_gets_the_same_key_and_team() -> None:
         ([None], "not NoneType"),
         (["ftp://host"], "ftp://"),
         (["/data", "/data/"], "two have the name 'file:///data'"),
-        (["traces", "https://other.test"], "two have the name 'traces'"),
+        (["traces", "traces"], "two have the name 'traces'"),
+        (["traces", FileSink("/data", name="traces")], "two have the name 'traces'"),
+        (["https://other.test", "https://other.test/api/v1"], "two are the service https://other.test"),
+        (["traces", URL], f"two are the service {URL}"),
     ],
 )
 def test_choices_that_cannot_be_used(choices: Any, reason: str) -> None:
