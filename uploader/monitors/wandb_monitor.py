@@ -1,6 +1,7 @@
 """Logs metrics, and a few of the episodes, to W&B."""
 
 import asyncio
+import logging
 import random
 import threading
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from uploader.runs.arguments import usable_seconds
 from uploader.runs.background import in_daemon
 from uploader.runs.live import DEFAULT_FLUSH_TIMEOUT_S
 
+logger = logging.getLogger(__name__)
+
 THREAD: Final = "uploader wandb"
 
 _MAX_WAITING: Final = 10_000
@@ -35,6 +38,9 @@ _OPEN_STEPS: Final = 2
 @dataclass(frozen=True, slots=True)
 class WandbStats(MonitorStats):
     """Figures of a W&B monitor.
+
+    Records that are not chosen for a table are not `dropped`. What is: one that was chosen while too many calls waited,
+    and all of a step whose table was logged already.
 
     Attributes:
         url: where the run is looked at; None until it is open, or where there is no such place.
@@ -101,7 +107,8 @@ class WandbMonitor(Monitor):
         )
         self._chance = random.Random()
         self._steps: dict[tuple[str, str], dict[int, Reservoir]] = {}
-        self._metrics = self._records = 0
+        self._metrics = self._records = self._skipped = 0
+        self._said: set[str] = set()
         self._hurried = threading.Event()
         self._is_watched = False
 
@@ -122,13 +129,25 @@ class WandbMonitor(Monitor):
     def take_records(self, records: list[Any], where: Where) -> None:
         """Queue those of the records that are chosen for the table."""
         self._records += len(records)
-        reservoir = self._reservoir(where) if self._size else None
+        if not self._size:
+            return
+        reservoir = self._reservoir(where)
         if reservoir is None:
+            self._skip(len(records), "came after the table of their step was logged")
             return
         self.start()
         for place, slot in reservoir.offer(len(records)):
             if self._queue.waiting < _MAX_RECORDS:
                 self._queue.put(partial(self._session.keep, where, slot, [records[place]]))
+            else:
+                self._skip(1, f"were chosen while {_MAX_RECORDS} calls of W&B waited")
+
+    def _skip(self, records: int, why: str) -> None:
+        """Count records that no table has, and say so once for each reason."""
+        self._skipped += records
+        if why not in self._said:
+            self._said.add(why)
+            logger.warning("Episodes that %s are in no table; more such are counted as dropped, and not logged", why)
 
     def _reservoir(self, where: Where) -> Reservoir | None:
         """What chooses from a step; None where its table was logged already."""
@@ -195,7 +214,7 @@ class WandbMonitor(Monitor):
             name=self.name,
             metrics=self._metrics,
             records=self._records,
-            dropped=self._queue.dropped,
+            dropped=self._queue.dropped + self._skipped,
             failures=self._failures.count,
             last_error=self._failures.last,
             url=self._session.url,

@@ -60,15 +60,16 @@ async def test_its_own_values_are_logged_as_they_are(wandb: FakeModule) -> None:
     assert wandb.run.rows == [{"weights": histogram, "other": str(Histogram), "step": 0}]
 
 
-async def test_some_episodes_of_each_step_are_in_its_table(wandb: FakeModule) -> None:
+async def test_some_episodes_of_each_step_are_in_its_table(wandb: FakeModule, caplog: pytest.LogCaptureFixture) -> None:
     async with WandbMonitor(episodes_per_step=3) as monitor:
         for step in (0, 1, 0, 2):  # the first step's table is logged when the third begins
             await monitor.log([chat(100 * step + number) for number in range(10)], step)
         await monitor.log(chat(500), 0)  # too late
+        await monitor.log([chat(501)] * 5, 0)
         await monitor.log(chat(600), 2, "eval", "effective")
         assert await monitor.flush()
         assert [table[:2] for table in wandb.run.tables] == [(0, "episodes")]
-        assert monitor.stats.records == 42
+        assert monitor.stats.records == 47
     assert sorted(table[:2] for table in wandb.run.tables) == [
         (0, "episodes"),
         (1, "episodes"),
@@ -79,13 +80,14 @@ async def test_some_episodes_of_each_step_are_in_its_table(wandb: FakeModule) ->
         assert [row["step"] for row in rows] == [step] * len(rows)
         assert len({row["id"] for row in rows}) == len(rows) == (3 if name == "episodes" else 1) or step == 0
     assert monitor.stats.sampled >= 10
-    assert monitor.stats.dropped == 0
+    assert monitor.stats.dropped == 6
+    assert caplog.text.count("came after the table of their step was logged") == 1
 
 
 async def test_there_may_be_no_tables(wandb: FakeModule) -> None:
     async with WandbMonitor(episodes_per_step=0) as monitor:
         await monitor.log([chat()] * 5, 0)
-    assert (wandb.run.tables, monitor.stats.records) == ([], 5)
+    assert (wandb.run.tables, monitor.stats.records, monitor.stats.dropped) == ([], 5, 0)
 
 
 async def test_a_record_without_a_row_costs_itself_alone(wandb: FakeModule) -> None:
@@ -180,7 +182,9 @@ async def test_an_offline_run_has_no_address(wandb: FakeModule, monkeypatch: pyt
     assert monitor.stats.url is None
 
 
-async def test_many_chosen_records_do_not_wait(wandb: FakeModule, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_chosen_records_do_not_wait(
+    wandb: FakeModule, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(wandb_monitor, "_MAX_RECORDS", 3)
     go_on = threading.Event()
     real = wandb.init
@@ -192,6 +196,8 @@ async def test_many_chosen_records_do_not_wait(wandb: FakeModule, monkeypatch: p
     await monitor.finalize()
     ((_, _, rows),) = wandb.run.tables
     assert 1 <= len(rows) <= 4
+    assert monitor.stats.dropped == 20 - len(rows)
+    assert caplog.text.count("were chosen while 3 calls of W&B waited") == 1
 
 
 async def test_a_sampled_record_is_let_go(wandb: FakeModule) -> None:
