@@ -25,7 +25,7 @@ class Counts:
         spooled: in a sealed batch that waits to be sent.
         in_flight: in a batch that is being sent.
         stored: in a batch that every sink has acknowledged.
-        dropped: given up for want of room or time.
+        dropped: given up: for want of room or time, or as no disk had what a sink had not taken at the end.
         rejected: set aside, because they cannot be written or were refused.
         dropped_reasons: the dropped ones by reason.
         rejected_reasons: the rejected ones by reason.

@@ -9,7 +9,7 @@ from uploader.spool.batches import SpooledBatch
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Records were given up for want of room or time, in the last quarter of a second or so.
+    """Records were given up, for want of room, of time or of a disk, in the last quarter of a second or so.
 
     Attributes:
         records: how many.

@@ -58,7 +58,7 @@ class WorkerStats:
 
     @property
     def dropped(self) -> int:
-        """The records that were given up for want of room or time."""
+        """The records that were given up; `counts.dropped_reasons` says why."""
         return self.counts.dropped
 
     @property
