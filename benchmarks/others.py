@@ -2,12 +2,18 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Literal
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from typing import Any, Final, Literal
+from uuid import UUID
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, field_serializer, model_serializer
 
 import encoder
 from encoder.synthetic import synthetic_episode
+
+_EVENTS: Final = 60_000
 
 
 class LongestCall:
@@ -103,6 +109,43 @@ class Usage(BaseModel):
     tags: list[str] = Field(default_factory=list)
 
 
+class Kind(Enum):
+    """What an event was."""
+
+    STARTED = "started"
+    ENDED = "ended"
+
+
+class Event(BaseModel):
+    """A small model with fields that only pydantic writes."""
+
+    id: UUID
+    at: datetime
+    kind: Kind
+    took_s: float
+
+
+class DatedLog(PlainModel):
+    """Very many small models with dates and the like."""
+
+    events: list[Event]
+
+
+@dataclass
+class Point:
+    """What is no model."""
+
+    x: int
+    y: float
+    name: str
+
+
+class PointLog(PlainModel):
+    """Very many dataclasses."""
+
+    points: list[Point]
+
+
 class EventLog(PlainModel):
     """Very many small models and dicts."""
 
@@ -117,7 +160,19 @@ def models() -> dict[str, Callable[[], PlainModel]]:
         "lists, rounding": lambda: RoundingEpisode(nodes=_nodes(RoundingNode)),
         "lists, wrapped": lambda: WrappedEpisode(nodes=_nodes(WrappedNode)),
         "small models": _events,
+        "with dates": _dated,
+        "dataclasses": lambda: PointLog(points=[Point(number, number / 7, "p") for number in range(_EVENTS)]),
     }
+
+
+def _dated() -> DatedLog:
+    start, kinds = datetime(2030, 1, 1, tzinfo=UTC), tuple(Kind)
+    return DatedLog(
+        events=[
+            Event(id=UUID(int=number), at=start + timedelta(seconds=number), kind=kinds[number % 2], took_s=number / 8)
+            for number in range(_EVENTS)
+        ]
+    )
 
 
 def _nodes(node_class: type[Any]) -> list[Any]:
@@ -135,6 +190,6 @@ def _nodes(node_class: type[Any]) -> list[Any]:
 
 def _events() -> EventLog:
     return EventLog(
-        events=[Usage(prompt_tokens=n, completion_tokens=n % 900, tags=["a", "b"][: n % 3]) for n in range(60_000)],
+        events=[Usage(prompt_tokens=n, completion_tokens=n % 900, tags=["a", "b"][: n % 3]) for n in range(_EVENTS)],
         notes={f"step {n}": {"reward": n / 7, "ok": n % 2 == 0, "text": "as expected"} for n in range(40_000)},
     )

@@ -141,6 +141,20 @@ def another_thread_appending(episode: Episode) -> Iterator[None]:
         del nodes[length:]
 
 
+def while_appending(episode: Episode, work: Work) -> Work:
+    """Some work, another thread appending to the episode all the time."""
+
+    async def on_the_loop() -> object:
+        with another_thread_appending(episode):
+            return await cast("Awaitable[object]", work())
+
+    def in_a_thread() -> object:
+        with another_thread_appending(episode):
+            return work()
+
+    return on_the_loop if inspect.iscoroutinefunction(work) else in_a_thread
+
+
 def at_once(works: Sequence[Work]) -> Work:
     """All of some works at the same time: in a thread each, or as tasks of the loop."""
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.measuring import Benchmark, facts, measured_s, probed
 from benchmarks.progress import Progress
 from benchmarks.settings import Settings
-from benchmarks.shapes import Shape, all_shapes, another_thread_appending, at_once, ten_million_live_objects
+from benchmarks.shapes import Shape, all_shapes, at_once, ten_million_live_objects, while_appending
 from benchmarks.ways import OURS, ways
 from encoder import Episode
 from encoder.gaps import longest_gaps
@@ -81,5 +81,4 @@ def test_eight_at_once(measure: Measure, way: str) -> None:
 @pytest.mark.parametrize("way", SHAPE_WAYS)
 def test_appending_meanwhile(measure: Measure, way: str) -> None:
     episode = synthetic_episode(5, target_bytes=EPISODE_BYTES)
-    with another_thread_appending(episode):
-        measure("nodes appended", way, ways(episode)[way])
+    measure("nodes appended", way, while_appending(episode, ways(episode)[way]))

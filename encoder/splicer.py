@@ -15,12 +15,16 @@ from encoder.arguments import is_plain, refuse_unknown
 from encoder.errors import EncodeError
 from encoder.plan import plan_of
 from encoder.schema import infer, is_model
-from encoder.writers.base import Label, Run, Steps, Unwritable, Verdict, Writer
+from encoder.writers.base import CircularError, Label, Run, Steps, TooDeepError, Unwritable, Verdict, Writer
 from encoder.writers.calls import dumps, is_panic, locate
 from encoder.writers.trees import write_tree
 
 # Bytes of a piece, roughly: large enough that hashing and compressing one call each is cheap.
 PIECE_BYTES: Final = 64 * 1024
+
+# What an error is about that the whole record has to be dumped for, to tell it as pydantic and orjson do.
+_OF_DEPTH: Final = (TooDeepError, CircularError, RecursionError)
+_TOO_DEEP: Final = "Recursion limit reached"
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -72,7 +76,24 @@ def _steps(model: BaseModel, arguments: dict[str, Any], run: Run) -> Iterator[No
     """Write the model; what is yielded is a good moment to give way."""
     if not is_model(model):
         raise EncodeError("$", f"an instance of a pydantic model is needed, not {type(model).__name__}")
-    yield from drive(_begin(model, arguments, run))
+    try:
+        yield from drive(_begin(model, arguments, run))
+    except EncodeError as error:
+        cause = error.__cause__
+        said = _said_of_depth(model, arguments) if isinstance(cause, _OF_DEPTH) or str(cause) == _TOO_DEEP else None
+        if said is None:
+            raise
+        raise EncodeError(error.path, f"{type(said).__name__}: {said}") from said
+
+
+def _said_of_depth(model: BaseModel, arguments: dict[str, Any]) -> Exception | None:
+    """What is said of a record that is too deep or holds itself: pydantic and orjson each count in their own way."""
+    quiet = arguments if arguments.get("warnings") == "error" else {**arguments, "warnings": False}
+    try:
+        dumps(dump_whole(model, quiet), 0)
+    except Unwritable as error:
+        return error.__cause__ if isinstance(error.__cause__, Exception) else None
+    return None
 
 
 def drive(steps: Steps, labels: tuple[Label, ...] = (), first: int = 0) -> Iterator[None]:

@@ -207,7 +207,8 @@ def _is_left_out(condition: Condition, value: Any, key: str) -> bool:
     try:
         said: object = condition(value)
         if not isinstance(said, _BOOLS):
-            raise TypeError(f"'{type(said).__name__}' object is not an instance of 'bool'")
+            what = "'None'" if said is None else f"'{type(said).__name__}' object"
+            raise TypeError(f"{what} is not an instance of 'bool'")
     except Exception as error:
         raise Unwritable((key,)) from error
     return bool(said)
