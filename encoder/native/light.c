@@ -31,7 +31,16 @@ static void weigh_inside(PyObject *value, Load *load) {
         return;
     }
     load->depth++;
-    traverse(value, visit, load);
+    if (PyDict_Check(value)) { /* whose traversal leaves out keys that are texts */
+        PyObject *key, *item;
+        Py_ssize_t position = 0;
+        while (load->room >= 0 && PyDict_Next(value, &position, &key, &item)) {
+            weigh(key, load);
+            weigh(item, load);
+        }
+    } else {
+        traverse(value, visit, load);
+    }
     load->depth--;
 }
 

@@ -131,7 +131,7 @@ def refusal_problem(actual: Outcome, expected: Exception) -> str | None:
     return None if (copy.path, copy.reason) == (error.path, error.reason) else f"{copy!r} is not {error!r}"
 
 
-def _says(error: BaseException) -> str:
+def _says(error: BaseException | None) -> str:
     """What an error says; of warnings that are errors, that they are: the oracle lists those of the whole record.
 
     A text that has no form in UTF-8 is met by pydantic, or by orjson where pydantic takes it over as it is.

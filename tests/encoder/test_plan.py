@@ -49,7 +49,7 @@ def test_nothing_of_an_episode_is_left_to_pydantic() -> None:
 
 def test_nodes_have_a_simple_form_and_columns_a_writer() -> None:
     plan = plan_of(Episode)
-    assert plan is not None
+    assert isinstance(plan, ModelWriter)
     (traces,) = plan.plan.fields["traces"].writer.children()
     assert isinstance(traces, ModelWriter)
     (node,) = traces.plan.fields["nodes"].writer.children()
@@ -158,9 +158,9 @@ class Overriding(Stepwise):
 
 def test_the_hook_of_a_base_does_not_speak_for_a_property_that_a_subclass_overrides() -> None:
     base, subclass = plan_of(Stepwise), plan_of(Overriding)
-    assert base is not None
+    assert isinstance(base, ModelWriter)
     assert base.plan.hook is not None
-    assert subclass is not None
+    assert isinstance(subclass, ModelWriter)
     assert subclass.plan.hook is None
     assert to_json(Overriding()) == b'{"cost":2}'
 
@@ -211,7 +211,7 @@ def test_a_prepared_class_is_compiled_before_its_first_encoding() -> None:
 
     prepare(Whole, exclude_none=True)
     plan = plan_of(Whole)
-    assert plan is not None
+    assert isinstance(plan, ModelWriter)
     part = plan.plan.fields["part"].writer
     assert isinstance(part, ModelWriter)
     assert set(plan._flats) == set(part._flats) == {(True, None)}

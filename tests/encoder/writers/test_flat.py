@@ -44,7 +44,7 @@ class Node(BaseModel):
 
 def plan() -> ModelWriter:
     found = plan_of(Node)
-    assert found is not None
+    assert isinstance(found, ModelWriter)
     return found
 
 
