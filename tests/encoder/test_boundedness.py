@@ -4,10 +4,12 @@ import datetime
 import decimal
 import enum
 import uuid
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, RootModel, field_serializer
+from typing_extensions import TypedDict
 
 from encoder.boundedness import is_bounded
 from encoder.schema import Schemas, root_schema
@@ -35,6 +37,31 @@ class Holding(BaseModel):
         return value
 
 
+@dataclass
+class Point:
+    x: int
+    y: float = 0.5
+
+
+class Named(NamedTuple):
+    x: int
+    name: str
+
+
+class Typed(TypedDict):
+    x: int
+    point: Point
+
+
+@dataclass
+class Points:
+    points: list[Point]
+
+
+class Listed(TypedDict):
+    points: list[Point]
+
+
 class Listing(BaseModel):
     small: Small = Small()
     numbers: list[int] = []
@@ -59,14 +86,43 @@ def bounded(type_: Any) -> bool:
 
 
 @pytest.mark.parametrize(
-    "type_", [int, str, datetime.timedelta, decimal.Decimal, uuid.UUID, AnyUrl, Color, int | None, Small, Holding]
+    "type_",
+    [
+        int,
+        str,
+        datetime.timedelta,
+        decimal.Decimal,
+        uuid.UUID,
+        AnyUrl,
+        Color,
+        int | None,
+        Small,
+        Holding,
+        Point,
+        Named,
+        Typed,
+    ],
 )
 def test_small_whatever_their_values(type_: Any) -> None:
     assert bounded(type_)
 
 
 @pytest.mark.parametrize(
-    "type_", [Any, list[int], dict[str, int], tuple[int, ...], set[int], bytes, Listing, Loose, Tree, int | list[int]]
+    "type_",
+    [
+        Any,
+        list[int],
+        dict[str, int],
+        tuple[int, ...],
+        set[int],
+        bytes,
+        Listing,
+        Loose,
+        Tree,
+        int | list[int],
+        Points,
+        Listed,
+    ],
 )
 def test_any_size(type_: Any) -> None:
     assert not bounded(type_)
