@@ -5,9 +5,9 @@ date each would take many times as long one by one. How heavy values are is told
 hold; how long the user's own serializers take, by the last call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from encoder.compiled import IS_COMPILED, native
 from encoder.filters import WHOLE, Kept
@@ -17,6 +17,8 @@ from encoder.writers.calls import dumped, dumps
 from encoder.writers.gather import ItemGatherer, MemberGatherer, shifted
 from encoder.writers.trees import write_tree
 from encoder.writers.weights import weigh
+
+G = TypeVar("G", ItemGatherer, MemberGatherer)
 
 # A key and its value.
 Member: TypeAlias = tuple[Any, Any]
@@ -96,27 +98,50 @@ def text_of(tree: Any, depth: int) -> bytes | None:
     return dumps(tree, depth)[1:-1] if are_light([tree], _MOST_DUMPED) else None
 
 
-class LeftItems:
-    """Has pydantic dump items of one list, as it dumps them inside of the whole.
+class _Left(Generic[G]):
+    """Has pydantic dump neighbours in one list or dict, as it dumps them inside of the whole.
 
     Args:
-        serializer: of lists of such.
+        serializer: of lists or dicts of such.
         run: the state of this encoding.
-        gatherer: of the list.
-        depth: the containers that the list stands in.
-        is_bounded: whether all items are small, whatever they are.
+        gatherer: of the list or dict.
+        depth: the containers that it stands in.
+        is_bounded: whether all values are small, whatever they are.
     """
 
     __slots__ = ("_serializer", "at_once", "depth", "gatherer", "run")
 
     def __init__(
-        self, serializer: LazySerializer, run: Run, gatherer: ItemGatherer, depth: int, is_bounded: bool
+        self,
+        serializer: LazySerializer,
+        run: Run,
+        gatherer: G,
+        depth: int,
+        is_bounded: bool,
     ) -> None:
         self._serializer = serializer
         self.run = run
-        self.gatherer = gatherer
+        self.gatherer: G = gatherer
         self.depth = depth
         self.at_once = AtOnce(is_bounded=is_bounded)
+
+    def _write(self, text: bytes | None, parts: Iterable[tuple[Any, Any]]) -> Steps:
+        """Write what was dumped: its text, or where there is none each part, by its label and tree."""
+        if text:
+            self.gatherer.write(text)
+        for label, tree in parts if text is None else ():
+            room = weigh(tree, MAX_WEIGHT)
+            if room < 0:
+                self.gatherer.separate(label)
+                yield label, write_tree(tree, self.run, self.depth + 1)
+            elif self.gatherer.add(label, tree, MAX_WEIGHT - room):
+                yield None
+
+
+class LeftItems(_Left[ItemGatherer]):
+    """Of a list."""
+
+    __slots__ = ()
 
     def all_of(self, value: list[Any], length: int) -> Steps:
         """Write all items of a list."""
@@ -156,14 +181,14 @@ class LeftItems:
 
     def some(self, items: list[Any], start: int, kept: Kept = WHOLE) -> Steps:
         """Write some items, of which the first has this index in the list."""
-        run, gatherer, (_, include, exclude) = self.run, self.gatherer, kept
-        gatherer.flush()  # a serializer of the user's may change what is held
+        _, include, exclude = kept
+        self.gatherer.flush()  # a serializer of the user's may change what is held
         before_s = perf_counter()
         try:
             trees = dumped(
                 self._serializer(),
                 items,
-                run,
+                self.run,
                 include=None if include is None else {0: include},
                 exclude=None if exclude is None else {0: exclude},
             )
@@ -171,57 +196,18 @@ class LeftItems:
             text = text_of(trees, self.depth)
         except Unwritable as error:
             raise shifted(error, start) from error.__cause__
-        if text is not None:
-            if text:
-                gatherer.write(text)
-            return
-        for index, tree in enumerate(trees, start):
-            room = weigh(tree, MAX_WEIGHT)
-            if room < 0:
-                gatherer.separate(index)
-                yield index, write_tree(tree, run, self.depth + 1)
-            elif gatherer.add(index, tree, MAX_WEIGHT - room):
-                yield None
+        yield from self._write(text, enumerate(trees, start))
 
 
-class LeftMembers:
-    """Has pydantic dump members of one dict, as it dumps them inside of the whole.
+class LeftMembers(_Left[MemberGatherer]):
+    """Of a dict."""
 
-    Args:
-        serializer: of dicts of such.
-        run: the state of this encoding.
-        gatherer: of the dict.
-        depth: the containers that the dict stands in.
-        is_bounded: whether all values are small, whatever they are.
-    """
-
-    __slots__ = ("_depth", "_gatherer", "_run", "_serializer", "at_once")
-
-    def __init__(
-        self, serializer: LazySerializer, run: Run, gatherer: MemberGatherer, depth: int, is_bounded: bool
-    ) -> None:
-        self._serializer = serializer
-        self._run = run
-        self._gatherer = gatherer
-        self._depth = depth
-        self.at_once = AtOnce(is_bounded=is_bounded)
+    __slots__ = ()
 
     def some(self, members: Sequence[Member], position: int) -> Steps:
         """Write some members, of which the first has this position among those that are looked at."""
-        gatherer = self._gatherer
-        gatherer.flush()  # a serializer of the user's may change what is held
+        self.gatherer.flush()  # a serializer of the user's may change what is held
         before_s = perf_counter()
-        tree = dumped(self._serializer(), dict(members), self._run)
+        tree = dumped(self._serializer(), dict(members), self.run)
         self.at_once.took(position, position + len(members), perf_counter() - before_s)
-        text = text_of(tree, self._depth)
-        if text is not None:
-            if text:
-                gatherer.write(text)
-            return
-        for key, inner in tree.items():
-            room = weigh(inner, MAX_WEIGHT)
-            if room < 0:
-                gatherer.separate(key)
-                yield key, write_tree(inner, self._run, self._depth + 1)
-            elif gatherer.add(key, inner, MAX_WEIGHT - room):
-                yield None
+        yield from self._write(text_of(tree, self.depth), tree.items())
