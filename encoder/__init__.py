@@ -13,7 +13,7 @@ from encoder.encode import aiter_json, iter_json, to_json
 from encoder.errors import ChatError, EncodeError, EncoderError
 from encoder.floats import float_cells
 from encoder.gaps import record_gaps
-from encoder.plan import prepare
+from encoder.preparing import prepare
 from encoder.records import *  # noqa: F403 - the models, by their own list of names
 
 __all__ = ["ChatError", "EncodeError", "EncoderError"]

@@ -4,6 +4,7 @@ A fast writer is chosen only where both the declared type and its serialization 
 every other place gets a plain `Writer`, which vouches for nothing and so sends each value to pydantic.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -18,6 +19,7 @@ from encoder.shapes import CoreSchema, Field, Resolved, Shape
 from encoder.writers.anything import AnyWriter
 from encoder.writers.base import SIMPLE_DEPTH, LazySerializer, Writer
 from encoder.writers.columns import ColumnWriter
+from encoder.writers.copies import CopiedWriter
 from encoder.writers.dicts import DictWriter
 from encoder.writers.fields import ClassPlan, FieldPlan, Hook
 from encoder.writers.flat import compile_flat
@@ -38,8 +40,10 @@ _KEYS: Final[dict[str, type]] = {"str": str, "int": int}
 # float, so their order would matter.
 _UNION_TYPES: Final[dict[str, type]] = {"str": str, "list": list, "none": type(None)}
 
+_COPIED: Final[dict[str, type]] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+
 # What may hold itself without being a model: an alias may name itself.
-_HOLDING: Final = frozenset({"list", "dict", "union", "tagged-union"})
+_HOLDING: Final = frozenset({"list", "dict", "union", "tagged-union", "tuple", "set", "frozenset"})
 
 _HOOK: Final = "__encoder_computed__"
 
@@ -58,31 +62,6 @@ def plan_of(cls: type[BaseModel]) -> Plan | None:
         known = (schema, _Compiler(cls, schema).root())
         type.__setattr__(cls, kept, known)
     return known[1]
-
-
-def prepare(cls: type[BaseModel], *, exclude_none: bool = False) -> None:
-    """Compile a class ahead of its first encoding, which would otherwise take some milliseconds longer.
-
-    Args:
-        cls: a model class; those that it holds are compiled with it.
-        exclude_none: whether its instances will be encoded with `exclude_none`.
-
-    Raises:
-        TypeError: it is no model class.
-    """
-    if not (isinstance(cls, type) and issubclass(cls, BaseModel)):
-        raise TypeError(f"a pydantic model class is needed, not {cls!r}")
-    plan = plan_of(cls)
-    waiting: list[Writer] = [] if plan is None else [plan]
-    seen: set[int] = set()
-    while waiting:
-        writer = waiting.pop()
-        if id(writer) not in seen:
-            seen.add(id(writer))
-            waiting += writer.children()
-            if isinstance(writer, ModelWriter) and writer.gathered:
-                writer.flat((exclude_none, None))
-                writer.node((exclude_none, None))
 
 
 class _Compiler:
@@ -140,13 +119,27 @@ class _Compiler:
         if id(schema) in self._open or len(self._open) >= SIMPLE_DEPTH:
             return Writer()
         self._open.add(id(schema))
-        made = {"list": self._list, "dict": self._dict, "union": self._union, "tagged-union": self._tagged}[kind](
-            schema
-        )
+        make: dict[str, Callable[[CoreSchema], Writer]] = {
+            "list": self._list,
+            "dict": self._dict,
+            "union": self._union,
+            "tagged-union": self._tagged,
+        }
+        made = make.get(kind, self._copied)(schema)
         self._open.discard(id(schema))
         return made
 
-    def _list(self, schema: CoreSchema) -> Writer:
+    def _copied(self, schema: CoreSchema) -> Writer:
+        """The writer of sets, or of tuples of any number of items of one type."""
+        item = schema.get("items_schema")
+        if schema["type"] == "tuple":
+            if schema.get("variadic_item_index") != 0 or len(schema["items_schema"]) != 1:
+                return Writer()
+            (item,) = schema["items_schema"]
+        items: CoreSchema = {"type": "list"} if item is None else {"type": "list", "items_schema": item}
+        return CopiedWriter(_COPIED[schema["type"]], self._list(items))
+
+    def _list(self, schema: CoreSchema) -> ListWriter:
         item, bounded = self._items(schema, "items_schema")
         return ListWriter(item, self._lazily(schema), simple=self._simple, bounded=bounded)
 

@@ -43,8 +43,8 @@ class ModelWriter(Writer):
 
     __slots__ = (
         "_flats",
-        "_most_left",
         "_nodes",
+        "_num_left",
         "compiler",
         "gathered",
         "levels",
@@ -63,7 +63,7 @@ class ModelWriter(Writer):
         # Whether the class can hold itself, and then how many levels of it a simple form may have.
         self.recursive = False
         self.levels = 0
-        self._most_left: int | None = None
+        self._num_left: int | None = None
         # Makes the function that gives simple forms; None has `slow` give them.
         self.compiler: Callable[[ModelWriter, Variant], Flat] | None = None
         self._flats: dict[Variant, Flat] = {}
@@ -97,17 +97,19 @@ class ModelWriter(Writer):
 
     def is_left(self) -> bool:
         """Whether one of its fields is, and nothing of it is computed in steps."""
-        return not self.gathered and self.plan.hook is None
+        return self.plan.hook is None and self._count_left() > 0
 
     def most_left(self) -> int:
         """By the fields that only pydantic knows, or whose functions are called for each instance."""
-        if self._most_left is None:
+        return min((1 + self._count_left()) * LEFT_FIELD_WEIGHT, LEFT_WEIGHT) if self.is_left() else 0
+
+    def _count_left(self) -> int:
+        if self._num_left is None:
+            self._num_left = 0  # for a class that holds itself, while this is found out
             fields = [field for field in self.plan.fields.values() if not field.excluded]
             impure = sum(field.exclude_if is not None and not is_pure(field.exclude_if) for field in fields)
-            count = impure + len(self.plan.computed) + sum(field.writer.is_left() for field in fields)
-            known = 0 if not count or not self.is_left() else (1 + count) * LEFT_FIELD_WEIGHT
-            self._most_left = min(known, LEFT_WEIGHT)
-        return self._most_left
+            self._num_left = impure + len(self.plan.computed) + sum(field.writer.is_left() for field in fields)
+        return self._num_left
 
     def simple(self, value: Any, run: Run) -> Any:
         """A dict of the fields' simple forms."""

@@ -1,15 +1,21 @@
 """Whether the instances of a class may have a simple form, and how deep that may be."""
 
+from typing import Final
+
 from encoder.conditions import is_pure
 from encoder.writers.base import Writer
+from encoder.writers.copies import CopiedWriter
 from encoder.writers.fields import ClassPlan
 from encoder.writers.models import ModelWriter
+
+# What gives no value a simple form but None.
+_WITHOUT: Final = (Writer, CopiedWriter)
 
 
 def may_be_simple(plan: ClassPlan) -> bool:
     """Whether an instance may have a simple form: no field needs pydantic, no function runs that must run once only."""
     written = [field for field in plan.fields.values() if not field.excluded]
-    known = all(type(field.writer) is not Writer or field.nullable for field in written)
+    known = all(type(field.writer) not in _WITHOUT or field.nullable for field in written)
     pure = all(not field.exclude_if or is_pure(field.exclude_if) for field in written)
     return (
         known

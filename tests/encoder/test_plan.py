@@ -18,7 +18,8 @@ from pydantic import (
 )
 
 from encoder.encode import to_json
-from encoder.plan import plan_of, prepare
+from encoder.plan import plan_of
+from encoder.preparing import prepare
 from encoder.records import Episode, TaskData
 from encoder.writers.base import Writer
 from encoder.writers.columns import ColumnWriter

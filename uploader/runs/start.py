@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, get_args
 
 import httpx
 
-from encoder import Episode, Trace, prepare
 from uploader.arguments import check_hook, check_transport, usable_path, usable_text
 from uploader.clock import get_clock
 from uploader.config import DEFAULT_URL, Config, load_config
@@ -163,8 +162,6 @@ def init(
         worker.begin()
         metrics.start()
         be_ready_for_exit()
-        prepare(Episode, exclude_none=True)  # what the first records would wait for, and with them an event loop
-        prepare(Trace)
     platform = None if courier is None else courier.platform.config
     addresses = addresses_of(sinks, chosen, platform, settings, base_url, team_id)
     parts = RunParts(known, worker, metrics, Identity(spec.kind, opened.id), log, choices.spool, addresses)
