@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 import pytest
+from hypothesis import currently_in_test_context
 from pydantic import BaseModel
 
 from encoder.encode import aiter_json, iter_json, to_json
@@ -93,7 +94,9 @@ def assert_same(subject: Subject, **dump_kwargs: Any) -> Outcome:
     expected = observe(oracle, make(), dump_kwargs)
     for encode in encoders():
         actual = observe(encode, make(), dump_kwargs)
-        problem = refusal_problem(actual, expected.error) if expected.error else problem_of(actual, expected)
+        # What is generated may have several faults, and the oracle meets all of pydantic's before any of orjson's.
+        cause = None if currently_in_test_context() else expected.error
+        problem = refusal_problem(actual, cause) if expected.error else problem_of(actual, expected)
         if problem:
             pytest.fail(
                 f"{encode.__name__}: {problem}\n  of {described(make())}\n  with {dump_kwargs!r:.1000}\n  oracle: "
@@ -116,16 +119,15 @@ def problem_of(actual: Outcome, expected: Outcome) -> str | None:
 _NO_TEXT: Final = "surrogates not allowed"
 
 
-def refusal_problem(actual: Outcome, expected: Exception) -> str | None:
+def refusal_problem(actual: Outcome, expected: Exception | None) -> str | None:
     """What is wrong with an encoding that should have ended in an `EncodeError` that a user can work with."""
     error = actual.error
     if not isinstance(error, EncodeError):
         return f"wrote {actual.body!r:.300}" if error is None else f"raised {error!r}"
     if not error.path.startswith("$") or not error.reason:
         return f"raised an error without a path or a reason: {error!r}"
-    cause = error.__cause__
-    says = _says(expected)
-    if _says(cause) != says or not (isinstance(cause, type(expected)) or says == _NO_TEXT):
+    cause, says = error.__cause__, _says(expected)
+    if expected and (_says(cause) != says or not (isinstance(cause, type(expected)) or says == _NO_TEXT)):
         return f"the cause is {cause!r}, not {expected!r}"
     copy = pickle.loads(pickle.dumps(error))
     return None if (copy.path, copy.reason) == (error.path, error.reason) else f"{copy!r} is not {error!r}"
