@@ -5,7 +5,7 @@ import decimal
 import enum
 import uuid
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pytest
 from pydantic import AnyUrl, BaseModel, ConfigDict, Field, RootModel, field_serializer
@@ -41,11 +41,6 @@ class Holding(BaseModel):
 class Point:
     x: int
     y: float = 0.5
-
-
-class Named(NamedTuple):
-    x: int
-    name: str
 
 
 class Typed(TypedDict):
@@ -99,7 +94,6 @@ def bounded(type_: Any) -> bool:
         Small,
         Holding,
         Point,
-        Named,
         Typed,
     ],
 )
