@@ -7,7 +7,7 @@ can be told by their number alone. A serializer of the user's counts as one: not
 from typing import Final
 
 from encoder.schema import Schemas
-from encoder.shapes import CoreSchema, Resolved
+from encoder.shapes import CoreSchema, Resolved, choices_of
 
 _SMALL: Final = frozenset(
     {"bool", "date", "datetime", "decimal", "enum", "float", "int", "literal", "multi-host-url", "none", "opaque"}
@@ -37,7 +37,7 @@ def _parts(schemas: Schemas, resolved: Resolved) -> list[CoreSchema] | None:
     """The schemas of what a value holds, or of what it may be; None where it may hold any number of values."""
     kind, schema = resolved.kind, resolved.schema
     if kind == "union":
-        return [each[0] if isinstance(each, tuple) else each for each in schema["choices"]]
+        return choices_of(schema)
     if kind == "tuple" and schema.get("variadic_item_index") is None:
         return list(schema["items_schema"])
     if kind == "dataclass":

@@ -15,7 +15,7 @@ from encoder.columns import COLUMN_KINDS
 from encoder.compiled import IS_COMPILED
 from encoder.paths import PATHS
 from encoder.schema import Schemas, root_schema, serializer_of, settings
-from encoder.shapes import CoreSchema, Field, Resolved, Shape
+from encoder.shapes import CoreSchema, Field, Resolved, Shape, choices_of
 from encoder.writers.anything import AnyWriter
 from encoder.writers.base import SIMPLE_DEPTH, LazySerializer, Writer
 from encoder.writers.columns import ColumnWriter
@@ -159,8 +159,8 @@ class _Compiler:
 
     def _union(self, schema: CoreSchema) -> Writer:
         members: dict[type, Writer] = {}
-        for choice in schema["choices"]:
-            resolved = self._schemas.resolve(choice[0] if isinstance(choice, tuple) else choice)
+        for choice in choices_of(schema):
+            resolved = self._schemas.resolve(choice)
             exact = _UNION_TYPES.get(resolved.kind)
             if exact is None or exact in members:
                 return Writer()

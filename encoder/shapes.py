@@ -11,6 +11,11 @@ from encoder.conditions import Condition
 CoreSchema = dict[str, Any]
 
 
+def choices_of(union: CoreSchema) -> list[CoreSchema]:
+    """The schemas of a union's members, without their labels."""
+    return [choice[0] if isinstance(choice, tuple) else choice for choice in union["choices"]]
+
+
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A schema without its transparent wrappers.

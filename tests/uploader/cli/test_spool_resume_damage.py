@@ -9,6 +9,7 @@ import pytest
 
 from tests.uploader.cli.conftest import KEY, Command
 from tests.uploader.cli.test_spool_resume import destination_of, left_behind, num_stored
+from tests.uploader.unlistable import make_unlistable
 from uploader.receiver import ReceiverProcess
 from uploader.sinks.files import FileSink
 from uploader.spool.folder import DiskFolder
@@ -173,14 +174,7 @@ def test_a_folder_that_cannot_be_looked_at_is_named(
 ) -> None:
     left_behind(spool, "bad", FileSink(tmp_path / "out").destination, 1)
     left_behind(spool, "good", FileSink(tmp_path / "out").destination, 1)
-    listdir = os.listdir
-
-    def fail(path: Path) -> list[str]:
-        if path.name == "bad":
-            raise PermissionError(13, "Permission denied")
-        return listdir(path)
-
-    monkeypatch.setattr(os, "listdir", fail)
+    make_unlistable(monkeypatch, "bad")
     ran = command("spool", "resume", "--spool", spool)
     assert (ran.code, ran.err) == (1, f"uploader: {spool / 'bad'}: Permission denied\n")
     assert not (spool / "good").exists()

@@ -8,6 +8,7 @@ import pytest
 
 from tests.uploader.spool.killing import killed_after
 from tests.uploader.spool.support import FILES, TRACES, seal
+from tests.uploader.unlistable import make_unlistable
 from uploader.errors import DamagedBatchError, SpoolError, SpoolLockedError
 from uploader.models import LineFormat
 from uploader.spool import pairs
@@ -80,14 +81,7 @@ def test_what_is_none_of_the_spools(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left(tmp_path, "bad", TRACES)
     left(tmp_path, "good", TRACES)
-    listdir = os.listdir
-
-    def fail(path: Path) -> list[str]:
-        if path.name == "bad":
-            raise PermissionError(13, "Permission denied")
-        return listdir(path)
-
-    monkeypatch.setattr(os, "listdir", fail)
+    make_unlistable(monkeypatch, "bad")
     bad, good = scan(tmp_path)
     assert (bad.problem, bad.waiting.batches) == ("Permission denied", 0)
     assert good.waiting.batches == 1
