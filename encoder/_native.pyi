@@ -22,6 +22,12 @@ def model(
     taken: frozenset[str],
     /,
 ) -> Node: ...
+def attributes(
+    cls: type,
+    fields: tuple[tuple[str, bytes, Node | None, bool, bool, Callable[[Any], bool] | None], ...],
+    skips_none: bool,
+    /,
+) -> Node: ...
 def write_row(
     node: Node,
     items: list[Any],

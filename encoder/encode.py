@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from encoder.arguments import DumpArguments
 from encoder.pumps import pieces, pieces_on_loop, whole
+from encoder.small import small_json
 from encoder.splicer import splice, splice_into
 
 
@@ -27,7 +28,8 @@ def to_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> bytes:
     Raises:
         EncodeError: a value cannot be written; its `path` says which.
     """
-    return whole(lambda out: splice_into(out, model, dict(dump_arguments)))
+    small = None if dump_arguments else small_json(model)
+    return whole(lambda out: splice_into(out, model, dict(dump_arguments))) if small is None else small
 
 
 def iter_json(model: BaseModel, **dump_arguments: Unpack[DumpArguments]) -> Iterator[bytes]:

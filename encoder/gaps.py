@@ -133,6 +133,11 @@ def record_gaps(clock: Callable[[], float] = time.thread_time) -> Iterator[Gaps]
         _recording.remove(gaps)
 
 
+def is_watched() -> bool:
+    """Whether somebody records."""
+    return bool(_recording)
+
+
 def watched(steps: Iterator[bytes]) -> Iterator[bytes]:
     """The steps themselves, unless somebody records."""
     for gaps in tuple(_recording):

@@ -10,18 +10,20 @@ from typing import Final, TypeAlias
 
 from pydantic import BaseModel
 
+from encoder.attributes import attributes_of
 from encoder.boundedness import is_bounded
 from encoder.columns import COLUMN_KINDS
 from encoder.compiled import IS_COMPILED
 from encoder.paths import PATHS
 from encoder.schema import Schemas, root_schema, serializer_of, settings
-from encoder.shapes import CoreSchema, Field, Resolved, Shape, choices_of
+from encoder.shapes import CoreSchema, Field, Resolved, choices_of
 from encoder.writers.anything import AnyWriter
 from encoder.writers.base import SIMPLE_DEPTH, LazySerializer, Writer
 from encoder.writers.columns import ColumnWriter
 from encoder.writers.copies import CopiedWriter
+from encoder.writers.dataclasses import DataclassWriter
 from encoder.writers.dicts import DictWriter
-from encoder.writers.fields import ClassPlan, FieldPlan, Hook
+from encoder.writers.fields import ClassPlan, FieldPlan, hook_of
 from encoder.writers.flat import compile_flat
 from encoder.writers.lists import ListWriter
 from encoder.writers.models import ModelWriter
@@ -45,9 +47,6 @@ _COPIED: Final[dict[str, type]] = {"tuple": tuple, "set": set, "frozenset": froz
 # What may hold itself without being a model: an alias may name itself.
 _HOLDING: Final = frozenset({"list", "dict", "union", "tagged-union", "tuple", "set", "frozenset"})
 
-_HOOK: Final = "__encoder_computed__"
-
-
 Plan: TypeAlias = ModelWriter | RootWriter
 
 
@@ -69,7 +68,7 @@ class _Compiler:
 
     def __init__(self, cls: type[BaseModel], schema: CoreSchema) -> None:
         self._schemas = Schemas(cls, schema)
-        self._settings = settings(cls)
+        self._settings = settings(cls.model_config)
         self._models: dict[type[BaseModel], ModelWriter] = {}
         # Whether the class whose fields are being compiled writes aliases unasked.
         self._by_alias = False
@@ -110,7 +109,7 @@ class _Compiler:
             return self._holding(resolved)
         if resolved.function is not None and resolved.function in COLUMN_KINDS:
             return ColumnWriter(COLUMN_KINDS[resolved.function], simple=self._simple)
-        return self._model(resolved) or self._root_model(resolved) or Writer()
+        return self._model(resolved) or self._root_model(resolved) or self._dataclass(resolved) or Writer()
 
     def _holding(self, resolved: Resolved) -> Writer:
         """The writer of containers, or of a union of what may be some."""
@@ -185,7 +184,7 @@ class _Compiler:
     def _model(self, resolved: Resolved) -> ModelWriter | None:
         """The writer of a model class, where its fields are written one by one and under the root's settings."""
         shape = self._schemas.shape(resolved)
-        if shape is None or settings(shape.cls) != self._settings or not shape.keys_differ:
+        if shape is None or settings(shape.cls.model_config) != self._settings or not shape.keys_differ:
             return None
         serializer = serializer_of(shape.cls)
         if serializer is None:
@@ -197,14 +196,14 @@ class _Compiler:
             writer = self._models[shape.cls] = ModelWriter(plan)
             around, self._by_alias, self._open = (self._by_alias, self._open), shape.by_alias, set()
             fields = {field.name: self._field(field) for field in shape.fields}
-            plan.complete(fields, tuple(self._computed(field) for field in shape.computed), _hook_of(shape))
+            plan.complete(fields, tuple(self._computed(field) for field in shape.computed), hook_of(shape))
             self._by_alias, self._open = around
         return writer
 
     def _root_model(self, resolved: Resolved) -> RootWriter | None:
         """The writer of a class whose instances are written as what they hold, where that is known."""
         root = self._schemas.root_shape(resolved)
-        if root is None or settings(root.cls) != self._settings or id(resolved.schema) in self._open:
+        if root is None or settings(root.cls.model_config) != self._settings or id(resolved.schema) in self._open:
             return None
         around, self._by_alias = self._by_alias, root.by_alias
         self._open.add(id(resolved.schema))
@@ -212,6 +211,19 @@ class _Compiler:
         self._open.discard(id(resolved.schema))
         self._by_alias = around
         return None if type(inner) is Writer else RootWriter(root.cls, inner)
+
+    def _dataclass(self, resolved: Resolved) -> DataclassWriter | None:
+        """The writer of a dataclass's instances, where they are written attribute by attribute."""
+        shape = attributes_of(self._schemas, resolved)
+        is_known = shape is not None and shape.settings == self._settings
+        if shape is None or not (is_known and self._simple) or id(resolved.schema) in self._open:
+            return None
+        around, self._by_alias = self._by_alias, shape.by_alias
+        self._open.add(id(resolved.schema))
+        fields = tuple(map(self._field, shape.fields))
+        self._open.discard(id(resolved.schema))
+        self._by_alias = around
+        return DataclassWriter(shape.cls, fields, by_alias=shape.by_alias)
 
     def _field(self, field: Field) -> FieldPlan:
         resolved = self._schemas.resolve(field.schema)
@@ -227,14 +239,3 @@ class _Compiler:
     def _lazily(self, schema: CoreSchema) -> LazySerializer:
         by_alias = self._by_alias
         return cache(lambda: self._schemas.serializer(schema, by_alias))
-
-
-def _hook_of(shape: Shape) -> Hook | None:
-    """What computes the costly fields in steps, unless a subclass has another idea of one of them."""
-    classes = shape.cls.__mro__
-    owner = next((position for position, cls in enumerate(classes) if _HOOK in cls.__dict__), None)
-    if owner is None:
-        return None
-    overridden = any(field.name in cls.__dict__ for field in shape.computed for cls in classes[:owner])
-    hook: Hook = classes[owner].__dict__[_HOOK]
-    return None if overridden else hook

@@ -42,9 +42,9 @@ _SETTINGS = (
 )
 
 
-def settings(cls: type[BaseModel]) -> tuple[object, ...]:
-    """The settings of a class that change how values are written."""
-    return tuple(cls.model_config.get(name) for name in _SETTINGS)
+def settings(config: Mapping[str, Any]) -> tuple[object, ...]:
+    """The settings in a configuration that change how values are written."""
+    return tuple(map(config.get, _SETTINGS))
 
 
 def root_schema(cls: type[BaseModel]) -> CoreSchema | None:

@@ -65,7 +65,21 @@ class Shape:
     @property
     def keys_differ(self) -> bool:
         """Whether no two fields can be written under one key."""
-        fields = (*self.fields, *self.computed)
-        return len({field.name for field in fields} | {field.alias for field in fields}) == sum(
-            1 if field.name == field.alias else 2 for field in fields
-        )
+        return keys_differ((*self.fields, *self.computed))
+
+
+@dataclass(frozen=True, slots=True)
+class AttributesShape:
+    """A dataclass as its serializer sees it: attributes in a fixed order, no serializer for the whole."""
+
+    cls: type
+    fields: tuple[Field, ...]
+    by_alias: bool
+    settings: tuple[object, ...]
+
+
+def keys_differ(fields: tuple[Field, ...]) -> bool:
+    """Whether no two of some fields can be written under one key."""
+    return len({field.name for field in fields} | {field.alias for field in fields}) == sum(
+        1 if field.name == field.alias else 2 for field in fields
+    )

@@ -7,7 +7,7 @@ at any depth, and an error's path is known when it happens.
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from pydantic import BaseModel
 
@@ -58,6 +58,24 @@ def splice_into(out: list[bytes], model: BaseModel, arguments: dict[str, Any]) -
     """
     refuse_unknown(arguments)
     return _steps(model, arguments, _new_run(arguments, out))
+
+
+def splice_tree_into(out: list[bytes], tree: Any) -> Iterator[None]:
+    """Append to a list what orjson writes for a tree that pydantic made, as `splice_into` does.
+
+    Raises:
+        EncodeError: a value cannot be written.
+    """
+    return drive(write_tree(tree, _new_run({}, out), 0))
+
+
+def refuse(error: Unwritable) -> NoReturn:
+    """Say that a record cannot be written.
+
+    Raises:
+        EncodeError: always.
+    """
+    raise _failure(error, (), (), 0) from _cause(error)
 
 
 def _pieces(model: BaseModel, arguments: dict[str, Any]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-/* Write an instance of a model: its fields in their order, then what it was given besides. */
+/* Write an instance of a class: its fields in their order, then what a model was given besides. */
 #include "node.h"
 
 /* Whether a field is left out by its `exclude_if`. */
@@ -87,6 +87,20 @@ static int write_fields(Writing *writing, Node *node, PyObject *values) {
     return WRITTEN;
 }
 
+/* What is no model is read as anybody reads it. */
+static int write_attributes(Writing *writing, Node *node, PyObject *instance) {
+    int written = WRITTEN;
+    for (Py_ssize_t index = 0; written == WRITTEN && index < node->num_fields; index++) {
+        PyObject *value = PyObject_GetAttr(instance, node->fields[index].name);
+        if (value == NULL) {
+            return failed();
+        }
+        written = write_field(writing, node, &node->fields[index], value);
+        Py_DECREF(value);
+    }
+    return written;
+}
+
 static int write_extra(Writing *writing, Node *node, PyObject *key, PyObject *value) {
     if (!is_text(key)) {
         return UNKNOWN;
@@ -140,25 +154,28 @@ static int write_extras(Writing *writing, Node *node, PyObject *model) {
     return written;
 }
 
+/* What a model's `__dict__` holds, then what it was given besides. */
+static int write_values(Writing *writing, Node *node, PyObject *model) {
+    PyObject *values = PyObject_GenericGetDict(model, NULL);
+    if (values == NULL) {
+        return failed();
+    }
+    int written = PyDict_CheckExact(values) ? write_fields(writing, node, values) : UNKNOWN;
+    Py_DECREF(values);
+    return written == WRITTEN && node->extras != Py_None ? write_extras(writing, node, model) : written;
+}
+
 int write_model(Writing *writing, Node *node, PyObject *model) {
     if ((PyObject *)Py_TYPE(model) != node->object || is_deepest(writing)) {
         return UNKNOWN;
     }
     writing->cost += COST_OF_VALUE;
-    PyObject *values = PyObject_GenericGetDict(model, NULL);
-    if (values == NULL) {
-        return failed();
-    }
     /* Each key has a comma before it: the first bracket takes the place of the first one. */
     Out *out = &writing->out;
     const Py_ssize_t start = out->size;
     writing->depth++;
-    int written = PyDict_CheckExact(values) ? write_fields(writing, node, values) : UNKNOWN;
-    if (written == WRITTEN && node->extras != Py_None) {
-        written = write_extras(writing, node, model);
-    }
+    int written = node->kind == MODEL ? write_values(writing, node, model) : write_attributes(writing, node, model);
     writing->depth--;
-    Py_DECREF(values);
     if (written != WRITTEN) {
         return written;
     }

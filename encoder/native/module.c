@@ -12,6 +12,7 @@ PyObject *node_members(PyObject *module, PyObject *args);
 PyObject *node_nullable(PyObject *module, PyObject *args);
 PyObject *node_choice(PyObject *module, PyObject *args);
 PyObject *node_model(PyObject *module, PyObject *args);
+PyObject *node_attributes(PyObject *module, PyObject *args);
 
 /* Where rows and columns begin; they grow. */
 enum { ROW_BYTES = 48 * 1024, MOST_ROW_BYTES = 1024 * 1024, COLUMN_BYTES = 16 * 1024 };
@@ -124,7 +125,8 @@ static PyMethodDef METHODS[] = {
     {"members", node_members, METH_VARARGS, "A node of dicts with texts for keys."},
     {"nullable", node_nullable, METH_VARARGS, "A node of values that may be None."},
     {"choice", node_choice, METH_VARARGS, "A node of values that are told apart by their types."},
-    {"model", node_model, METH_VARARGS, "A node of instances of a class."},
+    {"model", node_model, METH_VARARGS, "A node of instances of a model's class."},
+    {"attributes", node_attributes, METH_VARARGS, "A node of instances of any other class."},
     {"write_row", write_row, METH_VARARGS, "Items of a list as JSON, and the index behind them."},
     {"light", light, METH_VARARGS, "The index behind the last of some items that are light together."},
     {"are_exactly", are_exactly, METH_VARARGS, "Whether each item of a list is exactly of a type."},

@@ -143,19 +143,12 @@ static int take_field(Field *field, PyObject *row) {
     return 0;
 }
 
-PyObject *node_model(PyObject *module, PyObject *args) {
-    PyObject *cls, *rows, *extras, *taken;
-    int skips_none;
-    if (!PyArg_ParseTuple(args, "O!O!pOO!:model", &PyType_Type, &cls, &PyTuple_Type, &rows, &skips_none, &extras,
-                          &PyFrozenSet_Type, &taken)) {
-        return NULL;
-    }
-    Node *node = (Node *)new_node(MODEL, cls, skips_none);
+/* A node of a class, with a row for each of its fields. */
+static PyObject *new_node_of_fields(NodeKind kind, PyObject *cls, PyObject *rows, int skips_none) {
+    Node *node = (Node *)new_node(kind, cls, skips_none);
     if (node == NULL) {
         return NULL;
     }
-    node->extras = Py_NewRef(extras);
-    node->taken = Py_NewRef(taken);
     const Py_ssize_t length = PyTuple_GET_SIZE(rows);
     node->fields = PyMem_Calloc((size_t)length + 1, sizeof(Field));
     if (node->fields == NULL) {
@@ -174,4 +167,28 @@ PyObject *node_model(PyObject *module, PyObject *args) {
         node->num_fields++;
     }
     return (PyObject *)node;
+}
+
+PyObject *node_model(PyObject *module, PyObject *args) {
+    PyObject *cls, *rows, *extras, *taken;
+    int skips_none;
+    if (!PyArg_ParseTuple(args, "O!O!pOO!:model", &PyType_Type, &cls, &PyTuple_Type, &rows, &skips_none, &extras,
+                          &PyFrozenSet_Type, &taken)) {
+        return NULL;
+    }
+    Node *node = (Node *)new_node_of_fields(MODEL, cls, rows, skips_none);
+    if (node != NULL) {
+        node->extras = Py_NewRef(extras);
+        node->taken = Py_NewRef(taken);
+    }
+    return (PyObject *)node;
+}
+
+PyObject *node_attributes(PyObject *module, PyObject *args) {
+    PyObject *cls, *rows;
+    int skips_none;
+    if (!PyArg_ParseTuple(args, "O!O!p:attributes", &PyType_Type, &cls, &PyTuple_Type, &rows, &skips_none)) {
+        return NULL;
+    }
+    return new_node_of_fields(ATTRIBUTES, cls, rows, skips_none);
 }

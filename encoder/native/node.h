@@ -4,7 +4,8 @@
 
 #include "out.h"
 
-typedef enum { TEXT, SCALAR, LITERAL, COLUMN, ITEMS, MEMBERS, NULLABLE, CHOICE, ANYTHING, MODEL } NodeKind;
+typedef enum { TEXT, SCALAR, LITERAL, COLUMN, ITEMS, MEMBERS, NULLABLE, CHOICE, ANYTHING, MODEL, ATTRIBUTES }
+    NodeKind;
 
 typedef struct {
     PyObject *name;     /* in the instance */
@@ -19,9 +20,9 @@ typedef struct {
 typedef struct Node {
     PyObject_HEAD
     NodeKind kind;
-    int number;        /* COLUMN: its kind. MODEL: whether None is left out. */
+    int number;        /* COLUMN: its kind. MODEL, ATTRIBUTES: whether None is left out. */
     PyObject *object;  /* SCALAR: the type. LITERAL: a frozenset. ITEMS, MEMBERS, NULLABLE: a node. CHOICE: nodes by type.
-                          MODEL: the class. */
+                          MODEL, ATTRIBUTES: the class. */
     PyObject *extras;  /* MODEL: gives what an instance has besides its fields, or None */
     PyObject *taken;   /* MODEL: the keys that such may not have */
     Py_ssize_t num_fields;

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from encoder.conditions import Condition
 from encoder.schema import Serializer
+from encoder.shapes import Shape
 from encoder.writers.base import Writer
 
 # What a model may define to compute costly fields in steps: a generator function that is given `Run.memo` and
 # `Run.length_of`, yields now and then, and returns the values by the fields' names.
 Hook = Callable[[Any, dict[str, Any], Callable[[list[Any]], int]], Generator[None, None, dict[str, object]]]
+
+
+_HOOK: Final = "__encoder_computed__"
 
 
 @dataclass(slots=True)
@@ -71,3 +75,14 @@ class ClassPlan:
         self.hook = hook
         plans = (*fields.values(), *computed)
         self.taken = frozenset({plan.name for plan in plans} | {plan.alias for plan in plans})
+
+
+def hook_of(shape: Shape) -> Hook | None:
+    """What computes the costly fields in steps, unless a subclass has another idea of one of them."""
+    classes = shape.cls.__mro__
+    owner = next((position for position, cls in enumerate(classes) if _HOOK in cls.__dict__), None)
+    if owner is None:
+        return None
+    overridden = any(field.name in cls.__dict__ for field in shape.computed for cls in classes[:owner])
+    hook: Hook = classes[owner].__dict__[_HOOK]
+    return None if overridden else hook

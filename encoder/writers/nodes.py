@@ -33,11 +33,12 @@ def compile_node(writer: ModelWriter, variant: Variant) -> "Node | None":
     if not has_plain_attributes(plan.cls):
         return None
     aliased = plan.by_alias if variant[1] is None else variant[1]
-    fields = tuple(_field(field, aliased, variant) for field in plan.fields.values())
+    fields = tuple(row_of(field, aliased, variant) for field in plan.fields.values())
     return native.model(plan.cls, fields, variant[0], read_extras if plan.takes_extras else None, plan.taken)
 
 
-def _field(field: FieldPlan, aliased: bool, variant: Variant) -> tuple[str, bytes, "Node | None", bool, bool, Any]:
+def row_of(field: FieldPlan, aliased: bool, variant: Variant) -> tuple[str, bytes, "Node | None", bool, bool, Any]:
+    """What the compiled part is told of a field."""
     key = b"," + orjson.dumps(field.alias if aliased else field.name) + b":"
     node = None if field.excluded else field.writer.node(variant)
     return field.name, key, node, field.nullable, field.excluded, field.exclude_if
