@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from encoder.compiled import native
 from encoder.schema import Serializer, is_model
 from encoder.writers.base import HEAVY, MAX_WEIGHT, SCALAR_WEIGHT, UNKNOWN, Run, Steps, Variant, Writer
-from encoder.writers.calls import dumped
+from encoder.writers.calls import SHALLOW, dumped
 from encoder.writers.trees import WALKED, write_tree
 from encoder.writers.weights import SCALARS, weigh
 
@@ -70,13 +70,45 @@ class AnyWriter(Writer):
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
         """Walk the tree; a part of it that nothing is known of is dumped by pydantic, by itself."""
+        return self.steps_inside(value, run, include, exclude, depth, _Inferred(self, self._serializer, depth))
+
+    def steps_inside(
+        self, value: Any, run: Run, include: Any, exclude: Any, depth: int, inferred: "_Inferred"
+    ) -> Steps | None:
+        """The same for a value inside of another one."""
         plan = self._plan(value)
         if plan is not None:
             return plan.steps(value, run, include, exclude, depth)
         if include is not None or exclude is not None or not (type(value) in WALKED or type(value) is str):
             return None
-        return write_tree(value, run, depth, self)
+        return write_tree(value, run, depth, inferred)
 
-    def tree(self, value: Any, run: Run) -> Any:
-        """What pydantic makes of a value by inference."""
-        return dumped(self._serializer, value, run)
+
+class _Inferred:
+    """What is done with values inside of one that stands under `Any`, and that are none of JSON's own types."""
+
+    __slots__ = ("_around", "_serializer", "_writer")
+
+    def __init__(self, writer: AnyWriter, serializer: Serializer, around: int) -> None:
+        """Args: the writer of the outermost, what infers how to write one, the containers around the outermost."""
+        self._writer = writer
+        self._serializer = serializer
+        self._around = around
+
+    def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
+        """The steps that write one, if there are any."""
+        return self._writer.steps_inside(value, run, include, exclude, depth, self)
+
+    def tree(self, value: Any, run: Run, depth: int) -> Any:
+        """What pydantic makes of a value inside of `depth` containers by inference."""
+        levels = depth - self._around
+        if levels <= SHALLOW:
+            return dumped(self._serializer, value, run)
+        # Counting is left to pydantic, for which an enum is a level, too.
+        wrapped = value
+        for _ in range(levels):
+            wrapped = [wrapped]
+        tree = dumped(self._serializer, wrapped, run, suspect=value)
+        for _ in range(levels):
+            (tree,) = tree
+        return tree

@@ -123,7 +123,8 @@ def _children(value: Any) -> list[tuple[Label, Any]]:
 
 def _members_of(model: BaseModel) -> dict[str, Any]:
     """The fields of a model, what it was given besides, and its computed fields, as they are read now."""
-    members = {**model.__dict__, **(extras_of(model) or {})}
+    extras = extras_of(model)
+    members = {**model.__dict__, **(extras if isinstance(extras, dict) else {})}
     for name in type(model).model_computed_fields:
         try:
             members[name] = getattr(model, name)

@@ -98,7 +98,7 @@ def compile_flat(writer: ModelWriter, variant: Variant) -> Flat:
             _field(source, f"v{index}", plan, exclude_none, plan.alias if aliased else plan.name)
     source.add(1, f"if weight > {2 * MAX_WEIGHT}: return HEAVY", "run.weight += weight")
     if writer.plan.takes_extras:
-        source.add(1, f"if extras and not {source.bind(writer.add_extras)}(out, extras, run): return HEAVY")
+        source.add(1, f"if extras != {{}} and not {source.bind(writer.add_extras)}(out, extras, run): return HEAVY")
     if writer.plan.computed:
         _computed(source, writer, exclude_none, aliased)
     source.add(1, "return out")

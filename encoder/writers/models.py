@@ -158,13 +158,13 @@ class ModelWriter(Writer):
             members[field.alias if aliased else name] = written
         run.weight += FIELD_WEIGHT * len(members)
         extras = extras_of(value) if plan.takes_extras else None
-        return HEAVY if extras and not self.add_extras(members, extras, run) else members
+        return members if self.add_extras(members, extras, run) else HEAVY
 
-    def add_extras(self, members: dict[str, Any], extras: dict[str, Any], run: Run) -> bool:
+    def add_extras(self, members: dict[str, Any], extras: object, run: Run) -> bool:
         """Add the simple forms of what the class does not declare; whether all of it has one, under keys of its own."""
         plan = self.plan
-        if len(extras) > _SMALL:
-            return False
+        if not isinstance(extras, dict) or len(extras) > _SMALL:
+            return extras is None
         for name, value in extras.copy().items():
             if name in plan.taken or not is_writable_key(name):
                 return False
@@ -181,6 +181,9 @@ class ModelWriter(Writer):
         """Write the model field by field."""
         if type(value) is not self.plan.cls or not self.has_plain_attributes(value):
             return None
+        extras = extras_of(value) if self.plan.takes_extras else None
+        if extras is not None and type(extras) is not dict:
+            return None
         filter_ = None
         if include is not None or exclude is not None:
             try:
@@ -190,7 +193,6 @@ class ModelWriter(Writer):
         elif (most := self.most_left()) and are_light([value], most):
             return self._at_once(value, run, depth)
         steps = Instance(self.plan, value, run, filter_, depth).steps()
-        extras = extras_of(value) if self.plan.takes_extras else None
         if not extras:
             return steps
         if len(extras) <= KEYS_AT_ONCE:

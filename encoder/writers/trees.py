@@ -28,8 +28,8 @@ WALKED: Final = frozenset({dict, list, tuple, set, frozenset})
 class Foreign(Protocol):
     """What is done with a value under `Any` that is none of JSON's own types."""
 
-    def tree(self, value: Any, run: Run) -> Any:
-        """The tree that pydantic makes of it."""
+    def tree(self, value: Any, run: Run, depth: int) -> Any:
+        """The tree that pydantic makes of it, inside of `depth` containers."""
         ...
 
     def steps(self, value: Any, run: Run, include: Any, exclude: Any, depth: int) -> Steps | None:
@@ -156,7 +156,7 @@ def _write_leaf(value: Any, run: Run, depth: int, foreign: Foreign | None) -> St
         run.out.append(dumps(value, depth))
         yield None
     else:
-        yield from write_tree(foreign.tree(value, run), run, depth)
+        yield from write_tree(foreign.tree(value, run, depth), run, depth)
 
 
 def _write_each(
@@ -176,7 +176,7 @@ def _write_each(
             gatherer.flush()  # a serializer of the user's may change what is held
             steps = foreign.steps(item, run, None, None, depth + 1)
             if steps is None:
-                item = _dumped(label, item, foreign, run)
+                item = _dumped(label, item, foreign, run, depth + 1)
                 is_due = True
                 room = weigh(item, MAX_WEIGHT)
                 steps = write_tree(item, run, depth + 1) if room < 0 else None
@@ -189,9 +189,9 @@ def _write_each(
             yield None
 
 
-def _dumped(label: Label, item: Any, foreign: Foreign, run: Run) -> Any:
+def _dumped(label: Label, item: Any, foreign: Foreign, run: Run, depth: int) -> Any:
     """What is made of a foreign item; an error is told by the item's position."""
     try:
-        return foreign.tree(item, run)
+        return foreign.tree(item, run, depth)
     except Unwritable as error:
         raise Unwritable((label, *error.tail)) from error.__cause__

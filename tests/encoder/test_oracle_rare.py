@@ -3,11 +3,12 @@
 # mypy: ignore-errors
 # Values of wrong types and classes made at run time are what these tests are about.
 
+import enum
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
-from pydantic import BaseModel, Field, PlainSerializer, computed_field
+from pydantic import BaseModel, Field, PlainSerializer, RootModel, computed_field
 
 from encoder.columns import FloatColumn, IntColumn
 from encoder.writers.base import MAX_WEIGHT
@@ -132,3 +133,45 @@ def test_columns_deep_down(depth: int) -> None:
         for _ in range(depth - 2):
             model = Columns(inner=model)
         assert_same(model, exclude_none=True)
+
+
+class Extra(BaseModel):
+    model_config = {"extra": "allow"}
+    a: int = 1
+
+
+class HoldingExtra(BaseModel):
+    one: Extra
+    many: list[Extra] = []
+
+
+@pytest.mark.parametrize(
+    "extras",
+    [[1, 2], [], (1,), "abc", "", 5, 0, {1: 2}, {"a": 3}, {"k": 1}.items(), None, {}],
+    ids=repr,
+)
+def test_extras_that_are_no_dict(extras: Any) -> None:
+    """Pydantic writes a list then: the fields, and what it was given."""
+    model = Extra()
+    object.__setattr__(model, "__pydantic_extra__", extras)
+    assert_same(model)
+    assert_same(HoldingExtra.model_construct(one=model, many=[model] * 3))
+    assert_same(zoo.AnyRoot([model]))
+
+
+class Levels(enum.Enum):
+    TEXT = "r"
+    LIST = [1]  # noqa: RUF012 - an enum's member
+    DICT = {"k": [1]}  # noqa: RUF012 - an enum's member
+
+
+@pytest.mark.parametrize("depth", [150, 251, 252, 253, 254])
+@pytest.mark.parametrize("level", [*Levels, zoo.Color.RED, 1], ids=repr)
+def test_enums_deep_down(depth: int, level: Any) -> None:
+    """Pydantic counts an enum as a level of its own."""
+    value = level
+    for _ in range(depth):
+        value = [value]
+    assert_same(zoo.AnyRoot(value))
+    assert_same(ManyComputed.model_construct(f=value))
+    assert_same(RootModel[list[Any]](value))
