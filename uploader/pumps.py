@@ -7,8 +7,9 @@ allows. What the HTTP library raises becomes a TransportError here, at the seam.
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import TypeVar
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final, TypeVar
 
 import httpx
 
@@ -108,7 +109,7 @@ def _announce(sleep: Sleep, on_retry: RetryHook | None) -> None:
 def _send(client: httpx.Client, request: Request, target: RawTarget | None) -> Response | TransportError:
     content = None if request.body is None else request.body.pieces()
     try:
-        with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
+        with _answered(client, request, content) as answer:
             if target is not None and answer.is_success:
                 target.restart()
                 for chunk in answer.iter_bytes():
@@ -127,7 +128,7 @@ async def exchange(client: httpx.AsyncClient, request: Request, target: RawTarge
     """One exchange on the running event loop. That there was no answer is a value, for the flow to judge."""
     content = None if request.body is None else _pieces(request.body)
     try:
-        async with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
+        async with _aanswered(client, request, content) as answer:
             if target is not None and answer.is_success:
                 await _fill(target, answer)
                 return _response(answer, [])
@@ -138,6 +139,27 @@ async def exchange(client: httpx.AsyncClient, request: Request, target: RawTarge
             return _response(answer, body.chunks)
     except httpx.RequestError as exc:
         return _transport_error(exc, request)
+
+
+# An answer and its stream hold each other. In a process that freezes its heap, as one with an event loop had better do,
+# such things stay for good: 15 KB for each request. So they are parted when the answer has been read.
+_READ: Final = httpx.ByteStream(b"")
+
+
+@contextmanager
+def _answered(client: httpx.Client, request: Request, content: Iterable[bytes] | None) -> Iterator[httpx.Response]:
+    with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
+        yield answer
+    answer.stream = _READ
+
+
+@asynccontextmanager
+async def _aanswered(
+    client: httpx.AsyncClient, request: Request, content: AsyncIterable[bytes] | None
+) -> AsyncIterator[httpx.Response]:
+    async with client.stream(request.method, _url(request), headers=request.headers, content=content) as answer:
+        yield answer
+    answer.stream = _READ
 
 
 async def _fill(target: RawTarget, answer: httpx.Response) -> None:

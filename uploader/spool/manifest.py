@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+import orjson
 import xxhash
 
 from uploader.models import Batch, LineFormat
@@ -103,9 +104,15 @@ class Manifest:
             for destinations, acknowledged in ((self.waiting_for, False), (self.acknowledged_by, True))
             for each in destinations
         ]
-        # The standard library's encoder, since a run's id may hold what UTF-8 cannot.
-        body = b'",' + json.dumps(content, indent=2).removeprefix("{").encode() + b"\n"
+        body = b'",' + _indented(content).removeprefix(b"{") + b"\n"
         return _HEAD + _check(body) + body
+
+
+def _indented(content: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(content, option=orjson.OPT_INDENT_2)
+    except TypeError:  # a run's id may hold what UTF-8 cannot
+        return json.dumps(content, indent=2).encode()
 
 
 def manifest_of(
