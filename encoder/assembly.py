@@ -11,10 +11,15 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Final
 
+# A mapping that is whole huge pages long is laid at the border of one (Linux 6.7), and moved huge page by huge page:
+# that takes 0.05 to 0.2 ms for 32 MB to 1 GB, and page by page 2 to 5 ms. Around its bytes a `bytes` object takes 33,
+# and glibc 16; what is less than a page does not matter.
+_HUGE_PAGE_BYTES: Final = 2 * 1024 * 1024
+_AROUND_BYTES: Final = 64
+
 # The bytes from where on a buffer is worth it: what glibc maps by itself whatever was allocated before (its greatest
-# M_MMAP_THRESHOLD is 32 MiB). The first buffer is a little larger.
-LARGE_BYTES: Final = 32 * 1024 * 1024
-_FIRST_BYTES: Final = LARGE_BYTES + 64 * 1024
+# M_MMAP_THRESHOLD is 32 MiB), and nearly what the first buffer has room for.
+LARGE_BYTES: Final = 34 * 1024 * 1024 - 256 * 1024
 
 # Parts that are looked at together, and the mean size below which they are joined: a header takes 33 bytes, and the
 # allocator some more, which would be more than a hundredth.
@@ -29,6 +34,22 @@ _FREED_AT_ONCE: Final = 16
 # What glibc neither maps by itself nor Python keeps in its own pools.
 _LEAST_PIN_BYTES: Final = 1024
 _MAX_PIN_BYTES: Final = 96 * 1024
+
+
+def whole_pages(size: int) -> int:
+    """The least size of a buffer from this one on that makes whole huge pages of its mapping."""
+    return -(-(size + _AROUND_BYTES) // _HUGE_PAGE_BYTES) * _HUGE_PAGE_BYTES - _AROUND_BYTES
+
+
+def grown(capacity: int) -> tuple[int, int]:
+    """What to write up to, so that a `BytesIO` that is full grows to whole huge pages, and its capacity then.
+
+    It grows by an eighth of what it must hold, and 6 bytes. Where it did not, only time would be lost.
+    """
+    least = capacity + 1
+    aim = whole_pages(least + (least >> 3) + 6)
+    size = (aim - 6) * 8 // 9
+    return size, size + (size >> 3) + 6
 
 
 class _OfThread(threading.local):
@@ -60,6 +81,7 @@ class Assembly:
         self._settled = 0  # how many parts have been looked at
         self._size = 0  # the bytes of these
         self._buffer: BytesIO | None = None
+        self._capacity = 0  # of the buffer
         self._whole = b""
 
     def over(self, steps: Iterator[object]) -> Iterator[bytes]:
@@ -85,7 +107,8 @@ class Assembly:
         del last
         self._settled = len(parts)
         if self._buffer is None and self._size > self._large_bytes:
-            self._buffer = BytesIO(bytes(max(_FIRST_BYTES, self._size)))  # of zeros, which the system makes when used
+            self._capacity = whole_pages(max(LARGE_BYTES, self._size))
+            self._buffer = BytesIO(bytes(self._capacity))  # of zeros, which the system makes when used
         if self._buffer is not None:
             yield from self._copy(self._buffer)
 
@@ -94,6 +117,9 @@ class Assembly:
         self._pin()
         copied = 0
         for position, part in enumerate(self.parts):
+            if buffer.tell() + len(part) > self._capacity:
+                self._grow(buffer, len(part))
+                yield b""
             buffer.write(part)
             self.parts[position] = b""
             copied += len(part)
@@ -103,6 +129,15 @@ class Assembly:
                 yield b""
         self.parts.clear()
         self._settled = 0
+
+    def _grow(self, buffer: BytesIO, size: int) -> None:
+        """Make room for so many bytes more."""
+        end = buffer.tell()
+        while end + size > self._capacity:
+            up_to, self._capacity = grown(self._capacity)
+            buffer.seek(up_to - 1)
+            buffer.write(b"\0")
+        buffer.seek(end)
 
     def _pin(self) -> None:
         """Keep the part that lies highest in memory, or nearly, unless one just above it is kept already.

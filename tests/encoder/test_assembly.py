@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoder import assembly
-from encoder.assembly import Assembly
+from encoder.assembly import Assembly, grown
 
 parts_of_steps = st.lists(st.lists(st.binary(max_size=300), max_size=90), max_size=12)
 
@@ -104,3 +104,28 @@ def test_what_lies_lower_is_kept_only_if_it_lies_far_below(monkeypatch: pytest.M
     assert [pinned_after(higher) is higher, pinned_after(lower) is higher] == [True, True]
     monkeypatch.setattr(assembly, "LARGE_BYTES", id(higher) - id(lower))
     assert pinned_after(lower) is lower
+
+
+@given(st.integers(1_000_000, 4_000_000_000))
+def test_a_buffer_grows_to_whole_huge_pages(capacity: int) -> None:
+    up_to, then = grown(capacity)
+    assert up_to > capacity
+    assert then >= up_to
+    assert -4096 < (then + 49) % (2 << 20) - (2 << 20) <= 0  # with what is around it, the last page is used
+
+
+def test_a_buffer_that_grows_holds_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembly, "_HUGE_PAGE_BYTES", 4096)
+    parts = [bytes([number % 256]) * (number % 300 + 1) for number in range(3000)]
+    made = Assembly(large_bytes=1)
+    for _ in made.over(appending(made, [parts[start : start + 100] for start in range(0, 3000, 100)])):
+        pass
+    assert made.result() == b"".join(parts)
+
+
+def test_a_part_larger_than_the_buffer_finds_room() -> None:
+    made = Assembly(large_bytes=1)
+    parts = [b"a" * 100, b"b" * 900_000, b"c"]
+    for _ in made.over(appending(made, [[part] * 70 for part in parts])):
+        pass
+    assert made.result() == b"".join(part * 70 for part in parts)
