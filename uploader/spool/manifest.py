@@ -5,6 +5,7 @@ written, or it is damaged; nothing it says has to be doubted.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
@@ -109,10 +110,14 @@ class Manifest:
 
 
 def _indented(content: dict[str, Any]) -> bytes:
+    """The standard library's own encoder leaves something behind that holds itself, each time that it indents."""
+    numbers = [value for value in content.values() if type(value) is float]
     try:
-        return orjson.dumps(content, option=orjson.OPT_INDENT_2)
+        if all(map(math.isfinite, numbers)):
+            return orjson.dumps(content, option=orjson.OPT_INDENT_2)
     except TypeError:  # a run's id may hold what UTF-8 cannot
-        return json.dumps(content, indent=2).encode()
+        pass
+    return json.dumps(content, indent=2).encode()
 
 
 def manifest_of(

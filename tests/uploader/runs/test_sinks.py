@@ -3,6 +3,7 @@
 import gzip
 import json
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,12 @@ def test_a_run_says_how_many_records_were_in_a_batch_that_was_damaged_before(
     [damaged] = (tmp_path / "spool" / "run").glob(f"*.{suffix}")
     damaged.write_bytes(damaged.read_bytes()[:20])
     caplog.clear()
+    warnings: list[str] = []
     with init(tmp_path, sinks=[tmp_path / "out"], id="next"):
-        pass
-    [warning] = [text for text in caplog.messages if text.startswith("The spool: ")]
+        deadline_s = time.monotonic() + 30
+        while not warnings and time.monotonic() < deadline_s:  # a thread of the run looks through the spool
+            time.sleep(0.01)
+            warnings = [text for text in caplog.messages if text.startswith("The spool: ")]
+    [warning] = warnings
     assert warning.endswith(f"; it held {held}")
     assert "rejected" in warning
