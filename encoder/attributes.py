@@ -46,6 +46,10 @@ def _are_plain(cls: type, names: tuple[str, ...]) -> bool:
         found |= base.__dict__
     if "__getattribute__" in found or "__getattr__" in found:
         return False
-    return all(
-        type(found.get(name)) is MemberDescriptorType or not hasattr(type(found.get(name)), "__set__") for name in names
-    )
+    return all(map(_is_plain, map(found.get, names)))
+
+
+def _is_plain(standing: object) -> bool:
+    """Whether what stands in a class has no say in how an instance's attribute is read; a slot's is the instance's."""
+    kind = type(standing)
+    return kind is MemberDescriptorType or not any(hasattr(kind, name) for name in ("__get__", "__set__", "__delete__"))

@@ -100,6 +100,28 @@ class Meter:
 Meter.a = property(lambda self: 1, lambda self, value: None)  # type: ignore[assignment]
 
 
+class Deleted:
+    def __get__(self, instance: object, owner: type) -> Any:
+        return 1
+
+    def __delete__(self, instance: object) -> None:
+        pass
+
+
+@dataclass
+class Guarded:
+    a: int = 1
+
+
+Guarded.a = Deleted()  # type: ignore[assignment]
+
+
+@dataclass
+class Called:
+    a: Any = len
+    b: Any = lambda: 1
+
+
 class Model(BaseModel):
     a: int = 1
 
@@ -131,7 +153,7 @@ def test_what_is_left_out_and_aliases_that_are_asked_for() -> None:
     assert shape.by_alias
 
 
-@pytest.mark.parametrize("cls", [Whole, Computed, Extra, Clash, Counted, Lazy, Meter, Model, int])
+@pytest.mark.parametrize("cls", [Whole, Computed, Extra, Clash, Counted, Lazy, Meter, Guarded, Called, Model, int])
 def test_where_more_has_a_say_nothing_is_told(cls: Any) -> None:
     assert shape_of(cls) is None
 

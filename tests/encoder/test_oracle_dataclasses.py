@@ -275,7 +275,8 @@ def test_depth(depth: int) -> None:
     assert_same(leaf)
 
 
-def test_a_function_that_reads_in_between_sees_each_attribute_once() -> None:
+@pytest.mark.parametrize("kind", ["__set__", "__delete__", "neither"])
+def test_code_that_reads_an_attribute_runs_once(kind: str) -> None:
     class Reading:
         def __init__(self) -> None:
             self.reads = 0
@@ -284,14 +285,14 @@ def test_a_function_that_reads_in_between_sees_each_attribute_once() -> None:
             self.reads += instance is not None
             return self.reads
 
-        def __set__(self, instance: object, value: object) -> None:
-            pass
-
+    if kind != "neither":
+        setattr(Reading, kind, lambda self, instance, value=None: None)
     reading = Reading()
 
-    @dataclass
+    @dataclass(init=False)
     class Meter:
-        a: int = 1
+        a: int
+        b: Any = None
 
     Meter.a = reading  # type: ignore[assignment]
 
