@@ -60,7 +60,7 @@ class Codec(Protocol):
         """
 
     def ends_whole(self, path: Path) -> bool:
-        """Whether a file ends with a whole line, or is empty; no more than its last line is read, if it does.
+        """Whether a file ends with a whole line, or is empty; no more than its last line is read, usually, if it does.
 
         Raises:
             OSError: it cannot be read.
@@ -133,9 +133,13 @@ class StreamCodec:
         return self._end_of(path, 0)
 
     def ends_whole(self, path: Path) -> bool:
-        """Whether what begins like a stream for the last time is one, up to the file's end."""
+        """Whether what begins like a stream for the last time is one, up to the file's end.
+
+        Where it is none it may be within a stream, by chance: all of the file is read then.
+        """
+        whole = End(path.stat().st_size)
         last = last_place(path, self._mark) or 0
-        return self._end_of(path, last) == End(path.stat().st_size)
+        return self._end_of(path, last) == whole or (last > 0 and self._end_of(path, 0) == whole)
 
     def _end_of(self, path: Path, start: int) -> End:
         end = position = start

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,17 @@ def test_long_lines_are_read_in_steps(compress: Any, line: bytes) -> None:
     assert end_of(codec, one) == End(len(one))
     assert end_of(codec, one + one[:-1]) == End(len(one))
     assert end_of(codec, one * 3) == End(3 * len(one))
+    assert ends_whole(codec, one * 2)
+    assert not ends_whole(codec, one + one[:-1])
+
+
+@STREAMS
+@pytest.mark.parametrize("mark", [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"], ids=["gzip", "zstd"])
+def test_what_looks_like_a_beginning_within_a_line_is_none(compress: Any, mark: bytes) -> None:
+    codec = open_codec(compress)
+    noise = random.Random(7).randbytes(2 * CHUNK_BYTES)  # which no codec compresses
+    one = written(codec, noise.replace(b"\n", b" ") + mark + noise[:5000].replace(b"\n", b" ") + b"\n")
+    assert ends_whole(codec, one)
     assert ends_whole(codec, one * 2)
     assert not ends_whole(codec, one + one[:-1])
 
