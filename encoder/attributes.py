@@ -2,8 +2,8 @@
 
 from types import MemberDescriptorType
 
-from encoder.schema import Schemas, settings
-from encoder.shapes import AttributesShape, Field, Resolved, keys_differ
+from encoder.schema import Schemas, field_of, settings
+from encoder.shapes import AttributesShape, Resolved, keys_differ
 
 
 def attributes_of(schemas: Schemas, resolved: Resolved) -> AttributesShape | None:
@@ -24,16 +24,7 @@ def attributes_of(schemas: Schemas, resolved: Resolved) -> AttributesShape | Non
     declared = {field["name"]: field for field in inner.schema["fields"] if not field.get("init_only")}
     if list(declared) != list(schema["fields"]) or config.get("extra_fields_behavior") == "allow":
         return None
-    fields = tuple(
-        Field(
-            name,
-            field.get("serialization_alias", name),
-            field["schema"],
-            bool(field.get("serialization_exclude")),
-            field.get("serialization_exclude_if"),
-        )
-        for name, field in declared.items()
-    )
+    fields = tuple(field_of(name, field) for name, field in declared.items())
     if not keys_differ(fields) or not _are_plain(schema["cls"], tuple(declared)):
         return None
     return AttributesShape(schema["cls"], fields, bool(config.get("serialize_by_alias")), settings(config))

@@ -189,16 +189,7 @@ class Schemas:
         if inner.kind != "model-fields" or inner.nullable:
             return None
         cls = schema["cls"]
-        fields = tuple(
-            Field(
-                name,
-                field.get("serialization_alias", name),
-                field["schema"],
-                bool(field.get("serialization_exclude")),
-                field.get("serialization_exclude_if"),
-            )
-            for name, field in inner.schema["fields"].items()
-        )
+        fields = tuple(field_of(name, field) for name, field in inner.schema["fields"].items())
         computed = tuple(
             Field(
                 field["property_name"],
@@ -237,6 +228,17 @@ class Schemas:
         """A serializer that infers how to write a value, under the root's settings."""
         config: Any = self._config
         return SchemaSerializer(core.any_schema(), config)
+
+
+def field_of(name: str, field: CoreSchema) -> Field:
+    """A field of a model or a dataclass, by its schema."""
+    return Field(
+        name,
+        field.get("serialization_alias", name),
+        field["schema"],
+        bool(field.get("serialization_exclude")),
+        field.get("serialization_exclude_if"),
+    )
 
 
 def _type_level_function(serialization: CoreSchema) -> Callable[..., Any] | None:

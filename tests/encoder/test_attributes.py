@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 import pydantic.dataclasses
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, computed_field, create_model, field_serializer, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, computed_field, create_model
 
 from encoder.attributes import attributes_of
 from encoder.plan import plan_of
 from encoder.schema import Schemas, root_schema
 from encoder.shapes import AttributesShape
+from tests.encoder.odd_dataclasses import Clash, Extra, Lazy, Told, Whole
 
 
 @dataclass
@@ -39,24 +40,6 @@ class Dated:
 
 
 @pydantic.dataclasses.dataclass
-class Told:
-    a: int = 1
-
-    @field_serializer("a")
-    def doubled(self, value: int) -> int:
-        return 2 * value
-
-
-@pydantic.dataclasses.dataclass
-class Whole:
-    a: int = 1
-
-    @model_serializer
-    def written(self) -> dict[str, Any]:
-        return {"whole": self.a}
-
-
-@pydantic.dataclasses.dataclass
 class Computed:
     a: int = 1
 
@@ -65,31 +48,12 @@ class Computed:
         return self.a
 
 
-@pydantic.dataclasses.dataclass(config=ConfigDict(extra="allow"))
-class Extra:
-    a: int = 1
-
-
-@pydantic.dataclasses.dataclass
-class Clash:
-    a: int = Field(1, serialization_alias="b")
-    b: int = 2
-
-
 @dataclass
 class Counted:
     a: int = 1
 
     def __getattribute__(self, name: str) -> Any:
         return object.__getattribute__(self, name)
-
-
-@dataclass
-class Lazy:
-    a: int = 1
-
-    def __getattr__(self, name: str) -> int:
-        return 7
 
 
 @dataclass

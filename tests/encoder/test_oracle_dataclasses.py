@@ -10,8 +10,9 @@ import pydantic.dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model, field_serializer, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
+from tests.encoder.odd_dataclasses import Clash, Extra, Lazy, Told, Whole
 from tests.encoder.oracle import assert_same
 from tests.encoder.strategies import oracle_settings
 
@@ -81,35 +82,6 @@ class Strings:
     a: float = 1.0
 
 
-@pydantic.dataclasses.dataclass(config=ConfigDict(extra="allow"))
-class Extra:
-    a: int = 1
-
-
-@pydantic.dataclasses.dataclass
-class Clash:
-    a: int = Field(1, serialization_alias="b")
-    b: int = 2
-
-
-@pydantic.dataclasses.dataclass
-class Told:
-    a: int = 1
-
-    @field_serializer("a")
-    def doubled(self, value: int) -> int:
-        return 2 * value
-
-
-@pydantic.dataclasses.dataclass
-class Whole:
-    a: int = 1
-
-    @model_serializer
-    def written(self) -> dict[str, Any]:
-        return {"whole": self.a}
-
-
 @dataclass
 class Tree:
     a: int = 1
@@ -149,14 +121,6 @@ class Watched:
 @dataclass
 class Counted(Watched):
     a: int = 1
-
-
-@dataclass
-class Lazy:
-    a: int = 1
-
-    def __getattr__(self, name: str) -> int:
-        return 7
 
 
 class Color(enum.IntEnum):
