@@ -142,7 +142,7 @@ async def exchange(client: httpx.AsyncClient, request: Request, target: RawTarge
 
 
 # An answer and its stream hold each other. In a process that freezes its heap, as one with an event loop had better do,
-# such things stay for good: 15 KB for each request. So they are parted when the answer has been read.
+# such things stay for good: some KB for each request. So they are parted when the answer has been read.
 _READ: Final = httpx.ByteStream(b"")
 
 
